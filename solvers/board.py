@@ -390,13 +390,13 @@ def landing_law(board: Board, decks: Mapping[str, Sequence[Deck]], back_onto_dra
     finals = _finals(board, cards, back_onto_draw)
     column = {square: i for i, square in enumerate(finals)} | {JAIL: len(finals)}
     row = {square: i for i, square in enumerate(board.draw_squares)}
+    probabilities = {name: _card_probabilities(some, cards[name]) for name, some in decks.items()}
     law = np.zeros((*(len(some) for some in decks.values()), len(row), len(column)))
     for square in order:
         name = _deck_of(board, square)
-        probabilities = _card_probabilities(decks[name], cards[name])
         shape = [1] * len(decks)
         shape[list(decks).index(name)] = -1
-        for card, probability in zip(cards[name], probabilities.T, strict=True):
+        for card, probability in zip(cards[name], probabilities[name].T, strict=True):
             weight = probability.reshape(shape)
             target = board.arrival(square, card)
             if draws_again(board, square, card, back_onto_draw):
