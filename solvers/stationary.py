@@ -27,6 +27,7 @@ every other state gets exactly zero.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.board import BOARD, Board, Deck, LandingLaw, check_deck, deck_document, draw_order, landing_law
+from solvers.board import BOARD, Board, Card, Deck, LandingLaw, check_deck, deck_document, draw_order, landing_law
 from solvers.compiled import compiled
 from solvers.dice import dice_law, wrap
 from solvers.study import (
@@ -229,6 +230,23 @@ def _place(rates: Array, law: Array, placed: Array) -> None:
 
 
 @compiled
+def _residual(pi: Array, quiet: Array, rates: Array, law: Array, targets: NDArray[np.intp], residual: Array) -> None:
+    """Finish one step of each chain, from pi Q and pi H, in place in `quiet`, and write its distance from pi."""
+    counters, columns = targets.shape
+    squares = law.shape[1]
+    for d in range(len(pi)):
+        for c in range(counters):
+            for i in range(squares):
+                rate = rates[d, c * squares + i]
+                for f in range(columns):
+                    quiet[d, targets[c, f]] += rate * law[d, i, f]
+        total = 0.0
+        for state in range(pi.shape[1]):
+            total += abs(quiet[d, state] - pi[d, state])
+        residual[d] = total
+
+
+@compiled
 def _rank(probability: Array, tie: float, ranking: NDArray[np.int16], gap: Array) -> None:
     """Sort each row of `probability` (d, n) downwards, ties by index, into `ranking` and the gaps to the next."""
     decks, n = probability.shape
@@ -264,20 +282,28 @@ class DeckLaws:
     landing : LandingLaw
         Its law has shape (d, draw squares, finals + 1).
     patterns : tuple of ndarray of int
-        Decks grouped by which entries of their law are positive.
+        Decks grouped by which cards they hold, and so by which entries of their law are positive.
     """
 
     landing: LandingLaw
     patterns: tuple[NDArray[np.intp], ...]
 
     @classmethod
-    def of(cls, landing: LandingLaw) -> DeckLaws:
-        """Flatten a law over combinations of decks, last name fastest, and group it."""
+    def resolve(cls, board: Board, decks: Mapping[str, Sequence[Deck]], back_onto_draw: str) -> DeckLaws:
+        """Resolve all combinations of decks, those of the last name fastest."""
+        landing = landing_law(board, decks, back_onto_draw)
         law = landing.law.reshape(-1, *landing.law.shape[-2:])
-        support = np.packbits(law.reshape(len(law), -1) > 0, axis=1)
-        _, group = np.unique(support, axis=0, return_inverse=True)
-        patterns = tuple(np.flatnonzero(group == label) for label in range(int(group.max()) + 1))
+        shape = landing.law.shape[:-2]
+        groups = [_by_cards(some) for some in decks.values()]
+        patterns = tuple(np.ravel_multi_index(np.ix_(*some), shape).ravel() for some in itertools.product(*groups))
         return cls(LandingLaw(landing.finals, law), patterns)
+
+
+def _by_cards(decks: Sequence[Deck]) -> list[NDArray[np.intp]]:
+    groups: dict[tuple[Card, ...], list[int]] = {}
+    for i, deck in enumerate(decks):
+        groups.setdefault(tuple(card for card, _ in deck.counts), []).append(i)
+    return [np.array(members) for members in groups.values()]
 
 
 def solve_decks(rules: Rules, decks: DeckLaws) -> tuple[Array, Array]:
@@ -285,10 +311,10 @@ def solve_decks(rules: Rules, decks: DeckLaws) -> tuple[Array, Array]:
 
     Returns
     -------
-    pi : ndarray of float64, shape (d, n)
-        Stationary distribution over the states.
+    probability : ndarray of float64, shape (d, N)
+        Long-run probability of each square.
     residual : ndarray of float64, shape (d,)
-        1-norm of pi P - pi.
+        1-norm of pi P - pi over all n states.
 
     Raises
     ------
@@ -298,27 +324,25 @@ def solve_decks(rules: Rules, decks: DeckLaws) -> tuple[Array, Array]:
     base, law = kernel(rules), decks.landing.law
     n = len(base.quiet)
     targets = card_targets(rules, decks.landing.finals)
-    spread = np.zeros((targets.size, n))
-    spread[np.arange(targets.size), targets.ravel()] = 1
+    spread = np.zeros((*targets.shape, n))
+    spread[(*np.indices(targets.shape), targets)] = 1
     members: dict[bytes, list[NDArray[np.intp]]] = {}
     follows = np.zeros((n + base.draw.shape[1],) * 2, np.bool_)
     follows[:n, :n], follows[:n, n:] = base.quiet > 0, base.draw > 0
     for pattern in decks.patterns:
-        leads = (law[pattern[0]] > 0) @ spread.reshape(*targets.shape, n)
-        follows[n:, :n] = leads.reshape(-1, n) > 0
+        follows[n:, :n] = ((law[pattern[0]] > 0) @ spread).reshape(-1, n) > 0
         members.setdefault(recurrent_class(follows, rules.board.start).tobytes(), []).append(pattern)
-    pi, residual = np.empty((len(law), n)), np.empty(len(law))
+    probability, residual = np.empty((len(law), rules.board.size)), np.empty(len(law))
     for inside, some in members.items():
         solver = _ClassSolver(base, targets, np.frombuffer(inside, np.bool_))
         for batch in _batches(np.concatenate(some)):
             batch_law = np.ascontiguousarray(law[batch])
-            found = solver.solve(batch_law)
-            placed = np.empty((len(batch), *targets.shape))
-            _place(found @ base.draw, batch_law, placed)
-            step = found @ base.quiet + placed.reshape(len(batch), -1) @ spread
-            pi[batch] = found
-            residual[batch] = np.abs(step - found).sum(axis=1)
-    return pi, residual
+            pi = solver.solve(batch_law)
+            probability[batch] = pi.reshape(len(batch), rules.counters, -1).sum(axis=1)
+            after = np.empty(len(batch))
+            _residual(pi, pi @ base.quiet, pi @ base.draw, batch_law, targets, after)
+            residual[batch] = after
+    return probability, residual
 
 
 def _batches(decks: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -402,28 +426,43 @@ def solve(grid: Grid) -> Results:
     decks = {name: tuple(grid.axes.get(name, (grid.fixed.get(name),))) for name in ("chest", "chance")}
     inner = tuple(len(decks[name]) for name in decks if name in grid.axes)
     laws: dict[tuple[int, str], DeckLaws] = {}
-    results: dict[str, NDArray[Any]] = {}
+    answers: list[tuple[tuple[int | slice, ...], dict[str, NDArray[Any]]]] = []
     for index, chosen in grid.over(*rules_names):
         back_onto_draw = chosen.pop("back_onto_draw")
         rules = Rules(**chosen)
         key = (id(rules.board), back_onto_draw)
         if key not in laws:
-            laws[key] = DeckLaws.of(landing_law(rules.board, decks, back_onto_draw))
-        pi, residual = solve_decks(rules, laws[key])
-        probability = pi.reshape(len(pi), rules.counters, -1).sum(axis=1)
+            laws[key] = DeckLaws.resolve(rules.board, decks, back_onto_draw)
+        probability, residual = solve_decks(rules, laws[key])
         ranking, gap, modal = ranks(probability)
-        answers = {
-            "probability": probability,
-            "ranking": ranking,
-            "modal": modal,
-            "rank_gap": gap,
-            "residual": residual,
-        }
-        for name, answer in answers.items():
-            own = answer.shape[1:]
-            if name not in results:
-                results[name] = np.empty((*grid.shape, *own), answer.dtype)
-            results[name][index] = answer.reshape((*inner, *own))
+        answers.append(
+            (
+                index,
+                {
+                    "probability": probability,
+                    "ranking": ranking,
+                    "modal": modal,
+                    "rank_gap": gap,
+                    "residual": residual,
+                },
+            )
+        )
+    return _assembled(grid.shape, inner, answers)
+
+
+def _assembled(
+    shape: tuple[int, ...], inner: tuple[int, ...], answers: Sequence[tuple[tuple[int | slice, ...], dict[str, NDArray[Any]]]]
+) -> Results:
+    """Put the answers of the parts of a grid together; a single part is only given the shape of the grid."""
+    results: dict[str, NDArray[Any]] = {}
+    for name, first in answers[0][1].items():
+        own = first.shape[1:]
+        if len(answers) == 1:
+            results[name] = first.reshape((*shape, *own))
+            continue
+        results[name] = np.empty((*shape, *own), first.dtype)
+        for index, answer in answers:
+            results[name][index] = answer[name].reshape((*inner, *own))
     return results
 
 
@@ -506,6 +545,7 @@ def prepare() -> None:
     _reach(np.ones((1, 1), np.bool_), 0)
     _stationary(np.ones((1, 1, 1)), np.empty((1, 1)))
     _place(np.ones((1, 1)), np.ones((1, 1, 1)), np.empty((1, 1, 1)))
+    _residual(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1), np.intp), np.empty(1))
     ranks(np.ones((1, 1)))
 
 
