@@ -98,6 +98,8 @@ def _override(raw: dict[str, Any], lines: dict[Key, int], override: str) -> None
         if not isinstance(target, dict):
             raise UserError(f"--set {override}: {key} is not a mapping")
     target[keys[-1]] = value
+    for inner in [key for key in lines if key[: len(keys)] == tuple(keys)]:
+        del lines[inner]
     lines[tuple(keys)] = COMMAND_LINE
 
 

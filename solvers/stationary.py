@@ -28,6 +28,7 @@ every other state gets exactly zero.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -292,8 +293,8 @@ class DeckLaws:
     def resolve(cls, board: Board, decks: Mapping[str, Sequence[Deck]], back_onto_draw: str) -> DeckLaws:
         """Resolve all combinations of decks, those of the last name fastest."""
         landing = landing_law(board, decks, back_onto_draw)
-        law = landing.law.reshape(-1, *landing.law.shape[-2:])
         shape = landing.law.shape[:-2]
+        law = landing.law.reshape(math.prod(shape), *landing.law.shape[-2:])
         groups = [_by_cards(some) for some in decks.values()]
         patterns = tuple(np.ravel_multi_index(np.ix_(*some), shape).ravel() for some in itertools.product(*groups))
         return cls(LandingLaw(landing.finals, law), patterns)

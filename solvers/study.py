@@ -5,22 +5,26 @@ asked (:class:`Parameter`), what comes out (:class:`Variable`, :class:`Coordinat
 ``solve``, which answers a whole :class:`Grid` of parameter values at once.  Solving grids rather than points is what lets a
 solver do the work that points have in common only once.
 
-A study is found by its entry point in the group ``dicesweep.studies``, so a separate package can add its own.
+A study is found by its entry point in the group ``dicesweep.studies``, so a separate package can add its own, or as
+``module:attribute``.
 """
 
 from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import metadata
+from dataclasses import dataclass, field, replace
+from importlib import import_module, metadata
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 ENTRY_POINTS = "dicesweep.studies"
+
+_IMPORTABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
 Values: TypeAlias = Mapping[str, Sequence[Any]]
 """Every value that each parameter takes: one entry for a fixed parameter, several for an axis."""
@@ -309,13 +313,20 @@ def study_names() -> list[str]:
 
 
 def find_study(name: str) -> Study:
-    """Load a study by its name.
+    """Load a study.
+
+    Parameters
+    ----------
+    name : str
+        The name under which an installed package provides it, or ``module:attribute`` of one that can be imported.
 
     Raises
     ------
     UnknownStudyError
-        If no installed package provides it; the message names the nearest one that exists.
+        If there is none; the message names the nearest one that exists.
     """
+    if _IMPORTABLE.fullmatch(name):
+        return _import_study(name)
     for entry in metadata.entry_points(group=ENTRY_POINTS):
         if entry.name == name:
             study = entry.load()
@@ -326,3 +337,16 @@ def find_study(name: str) -> Study:
     near = difflib.get_close_matches(name, known, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UnknownStudyError(f"unknown study {name!r}{hint} (known: {', '.join(known)})")
+
+
+def _import_study(name: str) -> Study:
+    module, _, attribute = name.partition(":")
+    try:
+        study = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UnknownStudyError(f"study {name!r} cannot be imported: {error}") from None
+    if not isinstance(study, Study):
+        raise UnknownStudyError(f"{name!r} is not a Study")
+    if study.name != name:
+        return replace(study, name=name)
+    return study
