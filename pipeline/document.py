@@ -48,7 +48,7 @@ class Source:
 
     def error(self, key: Key, message: str) -> UserError:
         """Return the error that says what is wrong with the value at `key`."""
-        path = ".".join(str(part) for part in key)
+        path = ".".join(word if (word := str(part)).isprintable() else repr(word) for part in key)
         known = next((self.lines[key[:n]] for n in range(len(key), -1, -1) if key[:n] in self.lines), None)
         line = " (--set)" if known == COMMAND_LINE else f":{known}" if known else ""
         return UserError(f"{self.name}{line}: {path}: {message}" if path else f"{self.name}{line}: {message}")

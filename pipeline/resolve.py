@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,7 @@ _RESERVED = frozenset({"method", "tolerance", "drop", "indexers", "missing_dims"
 _STORE_NAMES = frozenset({"status", "failure", "traceback"})
 
 
+@lru_cache(maxsize=256)
 def adapter(kind: Kind) -> TypeAdapter[Any]:
     """Return the validator of plain values of a kind; documents are validated by their own ``parse``."""
     match kind:

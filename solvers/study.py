@@ -16,6 +16,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import import_module, metadata
 from typing import Any, TypeAlias
 
@@ -307,9 +308,14 @@ class UnknownStudyError(LookupError):
     """No installed package provides a study of this name."""
 
 
+@lru_cache(maxsize=1)
+def _entry_points() -> tuple[metadata.EntryPoint, ...]:
+    return tuple(metadata.entry_points(group=ENTRY_POINTS))
+
+
 def study_names() -> list[str]:
     """Names of the studies that the installed packages provide, sorted."""
-    return sorted({entry.name for entry in metadata.entry_points(group=ENTRY_POINTS)})
+    return sorted({entry.name for entry in _entry_points()})
 
 
 def find_study(name: str) -> Study:
@@ -327,7 +333,7 @@ def find_study(name: str) -> Study:
     """
     if _IMPORTABLE.fullmatch(name):
         return _import_study(name)
-    for entry in metadata.entry_points(group=ENTRY_POINTS):
+    for entry in _entry_points():
         if entry.name == name:
             study = entry.load()
             if not isinstance(study, Study):

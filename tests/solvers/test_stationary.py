@@ -54,9 +54,7 @@ def test_answers_equal_exact_rationals(fixed: dict[str, Any], changes: dict[str,
     assert found["residual"] < 1e-14
 
 
-@pytest.mark.parametrize(
-    "changes", [{"jail": 0}, {"jail": 6, "back-3": 0}, {"to-24": 5}, {"back-3": 4}, {"to-2": 2}]
-)
+@pytest.mark.parametrize("changes", [{"jail": 0}, {"jail": 6, "back-3": 0}, {"to-24": 5}, {"back-3": 4}, {"to-2": 2}])
 @pytest.mark.parametrize("sides", [3, 6])
 def test_answers_for_other_decks_equal_exact_rationals(fixed: dict[str, Any], changes: dict[str, int], sides: int) -> None:
     point = fixed | {"sides": sides, "chance": vary_deck(fixed["chance"], {"to-39": 0, **changes})}
