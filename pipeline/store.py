@@ -237,6 +237,8 @@ def _opened(path: str, key: str) -> Store:
 def open_sweep(path: str | Path) -> xr.Dataset:
     """Open the answer of a sweep as an xarray dataset whose variables are loaded when they are used.
 
+    A selection reads only the chunks that it touches; for reductions over more than fits into memory, call ``.chunk({})``.
+
     Parameters
     ----------
     path : path
@@ -248,7 +250,7 @@ def open_sweep(path: str | Path) -> xr.Dataset:
         If there is no store.
     """
     _read_spec(path)
-    dataset: xr.Dataset = xr.open_zarr(str(path), consolidated=False)
+    dataset: xr.Dataset = xr.open_zarr(str(path), consolidated=False, chunks=None)
     return dataset
 
 
