@@ -207,21 +207,25 @@ class Board:
         """All squares that draw a card, ascending."""
         return tuple(sorted(square for squares in self.draws.values() for square in squares))
 
-    def arrival(self, square: int, card: Card) -> int:
-        """Return the square where `card`, drawn on `square`, takes the token, or :data:`JAIL`."""
+    def destination(self, square: int, card: Card) -> int:
+        """Return the square to which `card`, drawn on `square`, moves the token, or :data:`JAIL`; no arrest there yet."""
         match card.kind:
             case "stay":
                 return square
             case "jail":
                 return JAIL
             case "to":
-                target = card.number
+                return card.number
             case "next":
-                target = min(self.groups[card.group], key=lambda other: (other - square - 1) % self.size)
+                return min(self.groups[card.group], key=lambda other: (other - square - 1) % self.size)
             case "back":
-                target = (square - card.number) % self.size
+                return (square - card.number) % self.size
             case "forward":
-                target = (square + card.number) % self.size
+                return (square + card.number) % self.size
+
+    def arrival(self, square: int, card: Card) -> int:
+        """Return the square where `card`, drawn on `square`, takes the token, or :data:`JAIL`."""
+        target = self.destination(square, card)
         return JAIL if target in self.go_to_jail and target != square else target
 
 

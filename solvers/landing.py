@@ -1,0 +1,417 @@
+"""Who lands on a square first: n players race round a board of dice, cards and a jail.
+
+The race.  Players are independent copies of one token.  Let f(k) be the probability that a lone token lands on the target for
+the first time in its turn k, and S(k) = 1 - f(1) - ... - f(k).  Player j of n moves j-th in each round, so it is first if it
+lands in round k, those before it have not landed by round k, and those after it not by round k - 1:
+
+    first(j) = sum over k of f(k) S(k)^(j-1) S(k-1)^(n-j).
+
+Over j these sum to S(k-1)^n - S(k)^n and telescope.  With e = sum of f, and u the part of 1 - e that may still land after the
+last turn computed (nothing on a single lap), nobody = (1 - e - u)^n and unresolved = (1 - e)^n - nobody.
+
+The law f on a single lap where jail is final.  Positions only increase, so a token lands on a square at most once: every
+landing is a first one, and one pass over the squares in ascending order gives f for all targets.  Let b_c(s, k) be the mass
+that lands on s in turn k as its c-th doubles of that turn, b_0 as its last roll; p1 and p2 the laws of the total without and
+with doubles; stay(s) the share of cards that leave a token on s (one if s draws none, zero if s arrests).  Then
+
+    r_0(s, k + 1) = stay(s) b_0(s, k),    r_c(s, k) = stay(s) b_c(s, k)                      about to roll
+    b_0(s + t, k)     += p1(t) r_c(s, k),     b_{c+1}(s + t, k) += p2(t) r_c(s, k)           for c < L
+    b_c(s', k)        += P(card on s leads to s') b_c(s, k)                                  for s' > s
+    f_s(k) = sum over c of b_c(s, k),
+
+where L is the doubles limit: after L - 1 doubles p2 leads to jail, from where the token stands.  Everything else needs first
+landings proper, and is worked out in :mod:`solvers.landing_laps`.
+
+Rulings.  Reaching a square counts as landing there, whatever it then does to the token.
+
+* Reaching a go-to-jail square, by dice or by card, counts; then the turn ends in jail.  Going to jail is not landing on the
+  jail square; a card that leads there by number is, and it is a visit.
+* Doubles roll again from where the card left the token.  The L-th doubles of a turn goes to jail without moving; with a limit
+  of 0 doubles mean nothing.  One die shows no doubles.
+* A draw square counts even when its card moves the token on, and so does every square on which a card makes it land.
+* A card that leads to another draw square draws there, from a deck reshuffled first; cards that could go on for ever are
+  refused.  A card that leads to the square where the token stands does not move it: no new landing, no new card.
+* ``lap: single``: the squares are a line from the start.  Past the last square, by dice or by card, a token is out.  A card
+  to a lower square takes it out before it lands there: back-n, or next-group with no member of the group further on.
+* ``lap: endless``: the squares are a circle, on which cards go either way, and a total of a whole circle lands again.
+* ``jail: out``: jailed is out of the game.  ``jail: visit``: the token plays on from the jail square in its next turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.board import BOARD, Board, deck_document, draw_order
+from solvers.compiled import compiled
+from solvers.decks import DECKS, blaming, card_sets, check_decks, own_deck
+from solvers.dice import dice_law
+from solvers.landing_exact import as_text, exact_race, exact_single_lap
+from solvers.landing_laps import Turns, first_landings
+from solvers.landing_squares import Squares
+from solvers.study import (
+    Boolean,
+    Choice,
+    Coordinate,
+    Grid,
+    Headline,
+    Integer,
+    Parameter,
+    ParameterError,
+    Real,
+    Results,
+    Study,
+    Values,
+    Variable,
+)
+
+Array = NDArray[np.float64]
+
+MAX_PLAYERS = 8
+
+TOGETHER = ("target", "players")
+"""Parameters that need no new pass over the board."""
+
+NUMBERS = ("nobody", "ever", "mean_turn", "later", "unresolved")
+"""Variables with one number a point, in the order of the rows of what :func:`_race` fills."""
+
+
+def single_lap(board: Board, squares: Squares, dice: int, sides: int, doubles_limit: int) -> Array:
+    """Return the law of the turn of a lone token's landing on every square, on a single lap where jail is final.
+
+    Parameters
+    ----------
+    board : Board
+    squares : Squares
+        What the squares do, laid out for a single lap.
+    dice, sides : int
+    doubles_limit : int
+        Doubles of a turn that go to jail; 0 = doubles mean nothing.
+
+    Returns
+    -------
+    ndarray of float64, shape (squares, turns + 1)
+        P(landing on the square in turn k), nothing in turn 0; no token plays more turns than the array has.
+    """
+    law = dice_law(dice, sides)
+    single, double = (law.single, law.double) if doubles_limit else (law.single + law.double, 0 * law.double)
+    turns = (board.size - 1 - board.start) // dice
+    levels = max(doubles_limit, 1)
+    mass = np.zeros((board.size, levels, turns + 2))
+    mass[board.start, 0, 0] = 1
+    landed = np.zeros((board.size, turns + 1))
+    _sweep(
+        mass,
+        landed,
+        board.start,
+        dice,
+        single,
+        double,
+        squares.arrest,
+        squares.row,
+        squares.stay,
+        squares.onto,
+        squares.chance,
+    )
+    return landed
+
+
+@compiled
+def _sweep(
+    mass: Array,
+    landed: Array,
+    start: int,
+    fewest: int,
+    single: Array,
+    double: Array,
+    arrest: NDArray[np.bool_],
+    row: NDArray[np.int64],
+    stay: Array,
+    onto: NDArray[np.int64],
+    chance: Array,
+) -> None:
+    """Settle the squares in ascending order; `mass` is b, indexed by square, doubles and turn."""
+    size, levels, _ = mass.shape
+    for square in range(start, size):
+        here = mass[square]
+        turns = (square - start) // fewest + 1
+        if square > start:
+            for level in range(levels):
+                for k in range(turns):
+                    landed[square, k] += here[level, k]
+            if arrest[square]:
+                continue
+            if row[square] >= 0:
+                _draw(mass, here, turns, stay[row[square]], onto[row[square]], chance[row[square]])
+        for k in range(turns, 0, -1):
+            here[0, k] = here[0, k - 1]
+        here[0, 0] = 0
+        for total in range(fewest, min(single.size, size - square)):
+            there = mass[square + total]
+            for level in range(levels):
+                for k in range(turns + 1):
+                    there[0, k] += single[total] * here[level, k]
+            if double[total] > 0:
+                for level in range(levels - 1):
+                    for k in range(turns + 1):
+                        there[level + 1, k] += double[total] * here[level, k]
+
+
+@compiled
+def _draw(mass: Array, here: Array, turns: int, stay: float, onto: NDArray[np.int64], chance: Array) -> None:
+    """Let the mass that has landed on a draw square draw its cards."""
+    for j in range(onto.size):
+        if onto[j] < 0:
+            break
+        there = mass[onto[j]]
+        for level in range(here.shape[0]):
+            for k in range(turns):
+                there[level, k] += chance[j] * here[level, k]
+    for level in range(here.shape[0]):
+        for k in range(turns):
+            here[level, k] *= stay
+
+
+def race(law: Array, left: Array, players: Sequence[int], turns: int) -> dict[str, Array]:
+    """Turn the law of a lone token's first landing into the answers of a race.
+
+    Parameters
+    ----------
+    law : ndarray of float64, shape (targets, K + 1)
+        P(first landing in turn k) for k = 0 ... K.
+    left : ndarray of float64, shape (targets,)
+        P(no landing yet, but one still possible).
+    players : sequence of int
+        Numbers of players.
+    turns : int
+        Length of ``turn_pmf``.
+
+    Returns
+    -------
+    dict of str to ndarray of float64, shape (targets, len(players), ...)
+        The variables of the study, by name.
+    """
+    shape = (len(law), len(players))
+    first, turn_pmf = np.empty((*shape, max(players))), np.empty((*shape, turns))
+    numbers = np.empty((5, *shape))
+    _race(law, left, np.array(players, np.int64), first, turn_pmf, numbers)
+    return {"first": first, "turn_pmf": turn_pmf, **dict(zip(NUMBERS, numbers, strict=True))}
+
+
+@compiled
+def _race(law: Array, left: Array, players: NDArray[np.int64], first: Array, turn_pmf: Array, numbers: Array) -> None:
+    nobody, ever, mean_turn, later, unresolved = numbers
+    turns = turn_pmf.shape[2]
+    for g in range(law.shape[0]):
+        for i in range(players.size):
+            n = players[i]
+            first[g, i] = np.nan
+            first[g, i, :n] = 0
+            turn_pmf[g, i] = 0
+            landing = beyond = turn = 0.0
+            before = 1.0
+            for k in range(1, law.shape[1]):
+                f = law[g, k]
+                if f == 0:
+                    continue
+                after = max(before - f, 0.0)
+                ahead = f
+                for j in range(n):
+                    first[g, i, j] += ahead * before ** (n - 1 - j)
+                    ahead *= after
+                landing += f
+                turn += k * f
+                if k <= turns:
+                    turn_pmf[g, i, k - 1] = f
+                else:
+                    beyond += f
+                before = after
+            out = max(before - left[g], 0.0)
+            nobody[g, i] = out**n
+            unresolved[g, i] = before**n - out**n
+            ever[g, i] = landing
+            later[g, i] = beyond
+            mean_turn[g, i] = turn / landing if landing > 0 else np.nan
+
+
+def solve(grid: Grid) -> Results:
+    """Answer a grid of points; targets and numbers of players share one pass over the board.
+
+    Raises
+    ------
+    ParameterError
+        If some value makes no sense on its board.
+    """
+    values = {**{name: (value,) for name, value in grid.fixed.items()}, **grid.axes}
+    check(values)
+    targets, players, turns = values["target"], values["players"], values["turns"][0]
+    outer = [parameter.name for parameter in STUDY.parameters if parameter.name not in TOGETHER]
+    combinations = [chosen for _, chosen in grid.over(*outer)]
+    layouts: dict[Any, Squares] = {}
+    results: dict[str, NDArray[Any]] = {}
+    for i, chosen in enumerate(combinations):
+        key = (id(chosen["board"]), *(chosen[name] for name in (*DECKS, "lap")))
+        if key not in layouts:
+            layouts[key] = Squares.of(chosen["board"], {name: chosen[name] for name in DECKS}, chosen["lap"])
+        law, left = _first_landings(layouts[key], chosen, targets)
+        answers: dict[str, NDArray[Any]] = {**race(law, left, players, turns)}
+        if any(values["exact"]):
+            answers["first_exact"] = _exact(layouts[key], chosen, targets, players)
+        for name, answer in answers.items():
+            if not i:
+                results[name] = np.empty((len(combinations), *answer.shape), answer.dtype)
+            results[name][i] = answer
+    return {name: _in_order(grid, result) for name, result in results.items()}
+
+
+def _first_landings(squares: Squares, chosen: Mapping[str, Any], targets: Sequence[int]) -> tuple[Array, Array]:
+    dice = chosen["dice"], chosen["sides"], chosen["doubles_limit"]
+    if _passes_once(chosen):
+        return single_lap(chosen["board"], squares, *dice)[list(targets)], np.zeros(len(targets))
+    turns = Turns(chosen["board"], squares, *dice, chosen["lap"] == "endless", chosen["jail"] == "visit")
+    return first_landings(turns, targets, chosen["unresolved_below"] / MAX_PLAYERS)
+
+
+def _passes_once(chosen: Mapping[str, Any]) -> bool:
+    return bool(chosen["lap"] == "single" and chosen["jail"] == "out")
+
+
+def _exact(squares: Squares, chosen: Mapping[str, Any], targets: Sequence[int], players: Sequence[int]) -> NDArray[Any]:
+    """Return the exact probabilities as text, shape (targets, len(players), most players); "" for players there are not."""
+    text = np.full((len(targets), len(players), max(players)), "", dtype=object)
+    if chosen["exact"]:
+        law = exact_single_lap(chosen["board"], squares, chosen["dice"], chosen["sides"], chosen["doubles_limit"])
+        for g, target in enumerate(targets):
+            for i, n in enumerate(players):
+                text[g, i, :n] = [as_text(value) for value in exact_race(law[target], n)]
+    return text
+
+
+def _in_order(grid: Grid, result: NDArray[Any]) -> NDArray[Any]:
+    """Turn (combinations, targets, players, own dimensions ...) into the grid's axes and the own dimensions."""
+    outer = [name for name in grid.axes if name not in TOGETHER]
+    names = [*outer, *TOGETHER]
+    lengths = [len(grid.axes.get(name, (None,))) for name in names]
+    own = result.shape[3:]
+    unordered = result.reshape((*lengths, *own))
+    order = [names.index(name) for name in grid.axes] + [i for i, name in enumerate(names) if name not in grid.axes]
+    ordered = unordered.transpose(*order, *range(len(names), unordered.ndim))
+    return np.ascontiguousarray(ordered.reshape((*grid.shape, *own)))
+
+
+def check(values: Values) -> None:
+    """Raise ParameterError for targets and decks that do not fit the boards, and for what cannot be answered exactly."""
+    for board in values["board"]:
+        for target in values["target"]:
+            if not 0 <= target < board.size or target == board.start:
+                raise ParameterError("target", f"target {target} must be {_allowed(board)}")
+    check_decks(values)
+    if "endless" in values["lap"]:
+        for board in values["board"]:
+            for cards in card_sets(values):
+                with blaming("chance"):
+                    draw_order(board, cards, "chain")
+    if len(set(values["turns"])) > 1:
+        raise ParameterError("turns", "turns is the length of a dimension: give one number for the whole sweep")
+    if any(values["exact"]) and not (set(values["lap"]) == {"single"} and set(values["jail"]) == {"out"}):
+        raise ParameterError("exact", "exact: true needs lap: single and jail: out; other races go on without end")
+
+
+def _allowed(board: Board) -> str:
+    last = board.size - 1
+    if board.start == 0:
+        return f"a square from 1 to {last} (square 0 is the start)"
+    return f"a square from 0 to {last} other than the start, {board.start}"
+
+
+def coordinates(values: Values) -> Mapping[str, Coordinate]:
+    """Label the players and the turns."""
+    return {
+        "player": Coordinate(
+            ("player",), np.arange(1, max(values["players"]) + 1, dtype=np.int16), "player, in order of moving"
+        ),
+        "turn": Coordinate(("turn",), np.arange(1, max(values["turns"]) + 1, dtype=np.int32), "turn of a player"),
+    }
+
+
+def cost(values: Mapping[str, Any]) -> float:
+    """Seconds that a point takes on one core, when it is one of all targets."""
+    size: int = values["board"].size
+    if not _passes_once(values):
+        return 3e-4 * (size / 40) ** 2
+    return 1e-6 + (2e-4 * (size / 40) if values["exact"] else 0)
+
+
+def prepare() -> None:
+    """Compile the kernels, or load them from the cache, by using them once."""
+    board = Board(2, 0, 0, (), {}, {}, {}, ("0", "1"))
+    squares = Squares.of(board, {}, "single")
+    race(single_lap(board, squares, 1, 1, 1), np.zeros(2), [2], 1)
+    first_landings(Turns(board, squares, 1, 1, 1, endless=True, released=True), [1], 0.5)
+
+
+STUDY = Study(
+    name="landing",
+    version=1,
+    title="Probability that each player is the first to land on a square",
+    parameters=(
+        Parameter("board", BOARD, "the squares, and what they do", default="monopolies"),
+        Parameter("dice", Integer(1, 100), "number of dice rolled together", default=2),
+        Parameter("sides", Integer(1, 10_000), "sides of each die", default=6),
+        Parameter("chest", deck_document("chest"), "deck of the chest squares", default=own_deck("chest")),
+        Parameter("chance", deck_document("chance"), "deck of the chance squares", default=own_deck("chance")),
+        Parameter("target", Integer(0), "square that the players race for", shared=True),
+        Parameter("players", Integer(2, MAX_PLAYERS), "number of players", default=2, shared=True),
+        Parameter(
+            "doubles_limit", Integer(0, 20), "this many doubles in a turn go to jail; 0 = doubles mean nothing", default=3
+        ),
+        Parameter(
+            "lap", Choice(("single", "endless")), "past the last square: out of the game, or round again", default="single"
+        ),
+        Parameter("jail", Choice(("out", "visit")), "jailed: out of the game, or on from the jail square", default="out"),
+        Parameter(
+            "unresolved_below",
+            Real(1e-300, 1.0),
+            "without a last lap, turns are played until at most this probability is unresolved",
+            default=1e-12,
+        ),
+        Parameter("turns", Integer(1, 100_000), "turns that turn_pmf lists", default=40),
+        Parameter("exact", Boolean(), "also give the answers as fractions", default=False),
+    ),
+    variables=(
+        Variable(
+            "first",
+            "probability that this player lands on the target before all others",
+            ("player",),
+            missing="the point has fewer players",
+        ),
+        Variable("nobody", "probability that no player ever lands on the target"),
+        Variable("ever", "probability that a lone player ever lands on the target"),
+        Variable("turn_pmf", "probability that a lone player first lands on the target in this turn", ("turn",)),
+        Variable("later", "probability that a lone player first lands on the target after the last turn listed"),
+        Variable(
+            "mean_turn",
+            "mean turn of a lone player's first landing, given that it lands",
+            unit="turns",
+            missing="the target is never landed on",
+        ),
+        Variable("unresolved", "probability that the race is still open after the last turn played"),
+        Variable(
+            "first_exact",
+            "first, as a fraction in lowest terms; empty if the point has fewer players",
+            ("player",),
+            "str",
+            when=lambda values: any(values["exact"]),
+        ),
+    ),
+    solve=solve,
+    cost=cost,
+    headline=(Headline("first", {"player": 2}, ".6f"),),
+    coordinates=coordinates,
+    check=check,
+    prepare=prepare,
+    reference="TopCoder Collegiate Challenge 2006, Online Round 1B, Monopolies",
+)
