@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from solvers.board import Board, Card, check_deck
+from solvers.board import Board, Card, check_deck, draw_order
 from solvers.study import ParameterError, Values
 
 DECKS = ("chest", "chance")
@@ -38,7 +38,17 @@ def check_decks(values: Values) -> None:
                     check_deck(board, deck)
 
 
-def card_sets(values: Values) -> Iterator[Mapping[str, Sequence[Card]]]:
+def check_chains(values: Values, back_onto_draw: Sequence[str]) -> None:
+    """Raise ParameterError, naming a deck, if cards can send a token round between draw squares for ever."""
+    for board in values["board"]:
+        last = [name for name in DECKS if name in board.draws][-1:]
+        for cards in _card_sets(values) if last else ():
+            for rule in back_onto_draw:
+                with blaming(last[0]):
+                    draw_order(board, cards, rule)
+
+
+def _card_sets(values: Values) -> Iterator[Mapping[str, Sequence[Card]]]:
     """Yield each distinct combination of the cards that can be drawn, by the name of the deck."""
     chest, chance = (sorted({tuple(card for card, _ in deck.counts) for deck in values[name]}) for name in DECKS)
     for first in chest:

@@ -9,18 +9,9 @@ lands in round k, those before it have not landed by round k, and those after it
 Over j these sum to S(k-1)^n - S(k)^n and telescope.  With e = sum of f, and u the part of 1 - e that may still land after the
 last turn computed (nothing on a single lap), nobody = (1 - e - u)^n and unresolved = (1 - e)^n - nobody.
 
-The law f on a single lap where jail is final.  Positions only increase, so a token lands on a square at most once: every
-landing is a first one, and one pass over the squares in ascending order gives f for all targets.  Let b_c(s, k) be the mass
-that lands on s in turn k as its c-th doubles of that turn, b_0 as its last roll; p1 and p2 the laws of the total without and
-with doubles; stay(s) the share of cards that leave a token on s (one if s draws none, zero if s arrests).  Then
-
-    r_0(s, k + 1) = stay(s) b_0(s, k),    r_c(s, k) = stay(s) b_c(s, k)                      about to roll
-    b_0(s + t, k)     += p1(t) r_c(s, k),     b_{c+1}(s + t, k) += p2(t) r_c(s, k)           for c < L
-    b_c(s', k)        += P(card on s leads to s') b_c(s, k)                                  for s' > s
-    f_s(k) = sum over c of b_c(s, k),
-
-where L is the doubles limit: after L - 1 doubles p2 leads to jail, from where the token stands.  Everything else needs first
-landings proper, and is worked out in :mod:`solvers.landing_laps`.
+Where the law f comes from.  On a single lap where jail is final, positions only increase, a token lands on a square at most
+once, and one pass over the squares gives f for all targets: :mod:`solvers.landing_single`.  Everything else needs first
+landings proper, by a taboo at each target: :mod:`solvers.landing_laps`.
 
 Rulings.  Reaching a square counts as landing there, whatever it then does to the token.
 
@@ -45,12 +36,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.board import BOARD, Board, deck_document, draw_order
+from solvers.board import BOARD, Board, deck_document
 from solvers.compiled import compiled
-from solvers.decks import DECKS, blaming, card_sets, check_decks, own_deck
-from solvers.dice import dice_law
+from solvers.decks import DECKS, check_chains, check_decks, own_deck
 from solvers.landing_exact import as_text, exact_race, exact_single_lap
 from solvers.landing_laps import Turns, first_landings
+from solvers.landing_single import single_lap
 from solvers.landing_squares import Squares
 from solvers.study import (
     Boolean,
@@ -77,102 +68,6 @@ TOGETHER = ("target", "players")
 
 NUMBERS = ("nobody", "ever", "mean_turn", "later", "unresolved")
 """Variables with one number a point, in the order of the rows of what :func:`_race` fills."""
-
-
-def single_lap(board: Board, squares: Squares, dice: int, sides: int, doubles_limit: int) -> Array:
-    """Return the law of the turn of a lone token's landing on every square, on a single lap where jail is final.
-
-    Parameters
-    ----------
-    board : Board
-    squares : Squares
-        What the squares do, laid out for a single lap.
-    dice, sides : int
-    doubles_limit : int
-        Doubles of a turn that go to jail; 0 = doubles mean nothing.
-
-    Returns
-    -------
-    ndarray of float64, shape (squares, turns + 1)
-        P(landing on the square in turn k), nothing in turn 0; no token plays more turns than the array has.
-    """
-    law = dice_law(dice, sides)
-    single, double = (law.single, law.double) if doubles_limit else (law.single + law.double, 0 * law.double)
-    turns = (board.size - 1 - board.start) // dice
-    levels = max(doubles_limit, 1)
-    mass = np.zeros((board.size, levels, turns + 2))
-    mass[board.start, 0, 0] = 1
-    landed = np.zeros((board.size, turns + 1))
-    _sweep(
-        mass,
-        landed,
-        board.start,
-        dice,
-        single,
-        double,
-        squares.arrest,
-        squares.row,
-        squares.stay,
-        squares.onto,
-        squares.chance,
-    )
-    return landed
-
-
-@compiled
-def _sweep(
-    mass: Array,
-    landed: Array,
-    start: int,
-    fewest: int,
-    single: Array,
-    double: Array,
-    arrest: NDArray[np.bool_],
-    row: NDArray[np.int64],
-    stay: Array,
-    onto: NDArray[np.int64],
-    chance: Array,
-) -> None:
-    """Settle the squares in ascending order; `mass` is b, indexed by square, doubles and turn."""
-    size, levels, _ = mass.shape
-    for square in range(start, size):
-        here = mass[square]
-        turns = (square - start) // fewest + 1
-        if square > start:
-            for level in range(levels):
-                for k in range(turns):
-                    landed[square, k] += here[level, k]
-            if arrest[square]:
-                continue
-            if row[square] >= 0:
-                _draw(mass, here, turns, stay[row[square]], onto[row[square]], chance[row[square]])
-        for k in range(turns, 0, -1):
-            here[0, k] = here[0, k - 1]
-        here[0, 0] = 0
-        for total in range(fewest, min(single.size, size - square)):
-            there = mass[square + total]
-            for level in range(levels):
-                for k in range(turns + 1):
-                    there[0, k] += single[total] * here[level, k]
-            if double[total] > 0:
-                for level in range(levels - 1):
-                    for k in range(turns + 1):
-                        there[level + 1, k] += double[total] * here[level, k]
-
-
-@compiled
-def _draw(mass: Array, here: Array, turns: int, stay: float, onto: NDArray[np.int64], chance: Array) -> None:
-    """Let the mass that has landed on a draw square draw its cards."""
-    for j in range(onto.size):
-        if onto[j] < 0:
-            break
-        there = mass[onto[j]]
-        for level in range(here.shape[0]):
-            for k in range(turns):
-                there[level, k] += chance[j] * here[level, k]
-    for level in range(here.shape[0]):
-        for k in range(turns):
-            here[level, k] *= stay
 
 
 def race(law: Array, left: Array, players: Sequence[int], turns: int) -> dict[str, Array]:
@@ -310,10 +205,7 @@ def check(values: Values) -> None:
                 raise ParameterError("target", f"target {target} must be {_allowed(board)}")
     check_decks(values)
     if "endless" in values["lap"]:
-        for board in values["board"]:
-            for cards in card_sets(values):
-                with blaming("chance"):
-                    draw_order(board, cards, "chain")
+        check_chains(values, ("chain",))
     if len(set(values["turns"])) > 1:
         raise ParameterError("turns", "turns is the length of a dimension: give one number for the whole sweep")
     if any(values["exact"]) and not (set(values["lap"]) == {"single"} and set(values["jail"]) == {"out"}):
@@ -338,11 +230,14 @@ def coordinates(values: Values) -> Mapping[str, Coordinate]:
 
 
 def cost(values: Mapping[str, Any]) -> float:
-    """Seconds that a point takes on one core, when it is one of all targets."""
+    """Seconds that a point takes on one core, when it is one of all targets: the operations of its column."""
     size: int = values["board"].size
+    totals = min(values["dice"] * (values["sides"] - 1) + 1, size)
+    levels = 2 * max(values["doubles_limit"], 1) - 1
     if not _passes_once(values):
-        return 3e-4 * (size / 40) ** 2
-    return 1e-6 + (2e-4 * (size / 40) if values["exact"] else 0)
+        return 4e-10 * size * totals * levels * 27 * size
+    exact = 1.5e-4 * size / 40 if values["exact"] else 0.0
+    return 5e-7 + 2e-10 * totals * levels * size / values["dice"] + exact
 
 
 def prepare() -> None:

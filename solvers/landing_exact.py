@@ -3,7 +3,7 @@
 With z marking turns, let B_c(s) be the polynomial whose coefficient at z^k is P(the token lands on s in turn k as its c-th
 doubles of that turn; c = 0: as the last roll of the turn).  A token that ends a turn rolls next in the following one, so the
 mass about to roll from s is stay(s) z B_0(s) and stay(s) B_c(s), and squares are settled in ascending order as in
-:func:`solvers.landing.single_lap`.  The law of the turn of the landing on s is B_0(s) + B_1(s) + ..., with exact
+:func:`solvers.landing_single.single_lap`.  The law of the turn of the landing on s is B_0(s) + B_1(s) + ..., with exact
 coefficients: the oracle for the floating-point answer, and the answer itself when it is asked for.
 """
 
@@ -21,7 +21,7 @@ from solvers.landing_squares import Squares
 def exact_single_lap(board: Board, squares: Squares, dice: int, sides: int, doubles_limit: int) -> list[list[Fraction]]:
     """Return, for each square, P(a lone token lands there in turn k) for k = 0, 1, ...
 
-    The rules are those of :func:`solvers.landing.single_lap`.
+    The rules are those of :func:`solvers.landing_single.single_lap`.
     """
     rolls = count_rolls(dice, sides)
     levels = max(doubles_limit, 1)
@@ -43,14 +43,17 @@ def exact_single_lap(board: Board, squares: Squares, dice: int, sides: int, doub
                 here = [one * fmpq(draw.stay, draw.size) for one in here]
         for level, landed in enumerate(here):
             rolling = (landed if level else landed * turn) / rolls.rolls
-            for total in range(1, min(len(single), board.size - square)):
-                beyond = mass[square + total]
-                if single[total]:
-                    beyond[0] += rolling * single[total]
-                if double[total] and level + 1 < levels:
-                    beyond[level + 1] += rolling * double[total]
+            _roll(mass, square, 0, single, rolling)
+            if level + 1 < levels:
+                _roll(mass, square, level + 1, double, rolling)
     mass[board.start] = []
     return [[_fraction(one) for one in sum(landed, fmpq_poly([0])).coeffs()] for landed in mass]
+
+
+def _roll(mass: list[list[fmpq_poly]], square: int, level: int, counts: list[int], rolling: fmpq_poly) -> None:
+    for total in range(1, min(len(counts), len(mass) - square)):
+        if counts[total]:
+            mass[square + total][level] += rolling * counts[total]
 
 
 def exact_race(law: list[Fraction], players: int) -> list[Fraction]:

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvers.board import Board
 from solvers.compiled import compiled
-from solvers.dice import dice_law, wrap
+from solvers.dice import turn_laws, wrap
 from solvers.landing_squares import Squares
 
 Array = NDArray[np.float64]
@@ -61,6 +62,14 @@ class Turns:
     endless: bool
     released: bool
 
+    @cached_property
+    def _laws(self) -> tuple[Array, Array, float]:
+        single, double = turn_laws(self.dice, self.sides, self.doubles_limit)
+        lost = float(double.sum())
+        if self.endless:
+            single, double = wrap(single, self.board.size), wrap(double, self.board.size)
+        return single, double, lost
+
     def play(self, state: Array, taboo: NDArray[np.int64]) -> tuple[Array, Array]:
         """Play one turn from every column of `state`.
 
@@ -78,13 +87,7 @@ class Turns:
         touched : ndarray of float64, shape (squares, columns)
             Expected number of landings on each square during the turn.
         """
-        law = dice_law(self.dice, self.sides)
-        single, double = law.single, law.double
-        if not self.doubles_limit:
-            single, double = single + double, np.zeros_like(double)
-        lost = float(double.sum())
-        if self.endless:
-            single, double = wrap(single, self.board.size), wrap(double, self.board.size)
+        single, double, lost = self._laws
         squares = self.squares
         return _turn(
             state,
@@ -133,7 +136,7 @@ def first_landings(turns: Turns, targets: Sequence[int], unresolved_below: float
         state, touched = turns.play(state, taboo)
         state *= able
         landed.append(touched[taboo, columns])
-    return np.array(landed).T, state.sum(axis=0)
+    return np.ascontiguousarray(np.array(landed).T), state.sum(axis=0)
 
 
 def reachable(turns: Turns) -> NDArray[np.bool_]:
@@ -171,72 +174,75 @@ def _turn(
     rolling = state
     for roll in range(1, limit + 1):
         ends = np.zeros((size, width))
-        again = np.zeros((size, width))
         _move(rolling, single, endless, ends)
-        if roll < limit:
-            _move(rolling, double, endless, again)
-        else:
-            for square in range(size):
-                _add(jailed, lost, rolling[square])
-        for landing in (ends, again):
-            _touch(landing, touched, taboo)
-            _draw(landing, touched, jailed, taboo, place, stay, jail, onto, chance)
-            for square in range(size):
-                if arrest[square]:
-                    _add(jailed, 1.0, landing[square])
-                    landing[square] = 0
+        _land(ends, touched, jailed, taboo, arrest, place, stay, jail, onto, chance)
         after += ends
+        if roll == limit:
+            for square in range(size):
+                for g in range(width):
+                    jailed[g] += lost * rolling[square, g]
+            break
+        again = np.zeros((size, width))
+        _move(rolling, double, endless, again)
+        _land(again, touched, jailed, taboo, arrest, place, stay, jail, onto, chance)
         rolling = again
     if release >= 0:
-        _add(after[release], 1.0, jailed)
+        after[release] += jailed
     return after, touched
 
 
 @compiled
 def _move(rolling: Array, law: Array, endless: bool, landing: Array) -> None:
-    size = rolling.shape[0]
+    size, width = rolling.shape
     for source in range(size):
-        for total in range(law.size if endless else min(law.size, size - source)):
+        for total in range(law.size):
+            to = source + total
+            if to >= size:
+                if not endless:
+                    break
+                to -= size
             if law[total] > 0:
-                _add(landing[(source + total) % size], law[total], rolling[source])
+                for g in range(width):
+                    landing[to, g] += law[total] * rolling[source, g]
 
 
 @compiled
-def _touch(landing: Array, touched: Array, taboo: NDArray[np.int64]) -> None:
-    """Count the landings of a roll, and end those on the taboo."""
-    touched += landing
-    for g in range(taboo.size):
-        if taboo[g] >= 0:
-            landing[taboo[g], g] = 0
-
-
-@compiled
-def _draw(
+def _land(
     landing: Array,
     touched: Array,
     jailed: Array,
     taboo: NDArray[np.int64],
+    arrest: NDArray[np.bool_],
     place: NDArray[np.int64],
     stay: Array,
     jail: Array,
     onto: NDArray[np.int64],
     chance: Array,
 ) -> None:
-    """Let the mass on the draw squares draw its cards, and count where they make it land."""
+    """Let the squares act on what a roll brings, in place, and count every landing."""
+    touched += landing
+    for g in range(taboo.size):
+        if taboo[g] >= 0:
+            landing[taboo[g], g] = 0
     for i in range(place.size):
         drawing = landing[place[i]].copy()
-        landing[place[i]] = 0
-        _add(landing[place[i]], stay[i], drawing)
-        _add(jailed, jail[i], drawing)
+        landing[place[i]] = stay[i] * drawing
+        jailed += jail[i] * drawing
         for j in range(onto.shape[1]):
             if onto[i, j] >= 0:
-                _add(touched[onto[i, j]], chance[i, j], drawing)
-                for g in range(taboo.size):
-                    if taboo[g] != onto[i, j]:
-                        landing[onto[i, j], g] += chance[i, j] * drawing[g]
+                moved = chance[i, j] * drawing
+                touched[onto[i, j]] += moved
+                _end(moved, taboo, onto[i, j])
+                landing[onto[i, j]] += moved
+    for square in range(arrest.size):
+        if arrest[square]:
+            jailed += landing[square]
+            landing[square] = 0
 
 
 @compiled
-def _add(into: Array, weight: float, mass: Array) -> None:
-    for g in range(into.size):
-        into[g] += weight * mass[g]
+def _end(moved: Array, taboo: NDArray[np.int64], square: int) -> None:
+    """Take out the columns whose taboo is the square just landed on."""
+    for g in range(taboo.size):
+        if taboo[g] == square:
+            moved[g] = 0
