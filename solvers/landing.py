@@ -25,7 +25,8 @@ Rulings.  Reaching a square counts as landing there, whatever it then does to th
 * ``lap: single``: the squares are a line from the start.  Past the last square, by dice or by card, a token is out.  A card
   to a lower square takes it out before it lands there: back-n, or next-group with no member of the group further on.
 * ``lap: endless``: the squares are a circle, on which cards go either way, and a total of a whole circle lands again.
-* ``jail: out``: jailed is out of the game.  ``jail: visit``: the token plays on from the jail square in its next turn.
+* ``jail: out``: jailed is out of the game.  ``jail: visit``: the token plays on from the jail square in its next turn,
+  wherever that lies; on a single lap it may be behind.
 """
 
 from __future__ import annotations
@@ -232,12 +233,13 @@ def coordinates(values: Values) -> Mapping[str, Coordinate]:
 def cost(values: Mapping[str, Any]) -> float:
     """Seconds that a point takes on one core, when it is one of all targets: the operations of its column."""
     size: int = values["board"].size
-    totals = min(values["dice"] * (values["sides"] - 1) + 1, size)
+    dice: int = values["dice"]
+    totals = min(dice * (values["sides"] - 1) + 1, size)
     levels = 2 * max(values["doubles_limit"], 1) - 1
     if not _passes_once(values):
         return 4e-10 * size * totals * levels * 27 * size
     exact = 1.5e-4 * size / 40 if values["exact"] else 0.0
-    return 5e-7 + 2e-10 * totals * levels * size / values["dice"] + exact
+    return 5e-7 + 2e-10 * totals * levels * size / dice + exact
 
 
 def prepare() -> None:
