@@ -1,37 +1,30 @@
-"""The landing race: each ruling, the laws it must obey, and independent ways to the same numbers."""
+"""The landing race told a second and a third time, for its tests: outcome by outcome, and game by game.
+
+Plain Python that shares with the solver only the types of boards and decks, and the files they are read from.
+"""
 
 from __future__ import annotations
 
-import math
 import random
-import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from solvers import landing_laps
-from solvers.board import Board, Deck, parse_board, parse_deck, vary_deck
-from solvers.landing import STUDY, coordinates, race
-from solvers.landing_laps import Turns, first_landings
-from solvers.landing_single import single_lap
-from solvers.landing_squares import Squares
-from solvers.study import Grid, ParameterError
+from solvers.board import Board, Deck, parse_board, parse_deck
+from solvers.landing import STUDY
+from solvers.study import Grid
 
 ROOT = Path(__file__).parents[2]
-YAML_FILES = YAML(typ="safe")
-MONOPOLIES = parse_board(YAML_FILES.load(ROOT / "configs" / "boards" / "monopolies.yaml"))
-MONOPOLY = parse_board(YAML_FILES.load(ROOT / "configs" / "boards" / "monopoly.yaml"))
-TWENTY = parse_deck(YAML_FILES.load(ROOT / "configs" / "decks" / "monopolies.yaml")["chance"])
-CLASSIC = YAML_FILES.load(ROOT / "configs" / "decks" / "classic.yaml")
+_YAML = YAML(typ="safe")
+MONOPOLIES = parse_board(_YAML.load(ROOT / "configs" / "boards" / "monopolies.yaml"))
+MONOPOLY = parse_board(_YAML.load(ROOT / "configs" / "boards" / "monopoly.yaml"))
+TWENTY = parse_deck(_YAML.load(ROOT / "configs" / "decks" / "monopolies.yaml")["chance"])
+CLASSIC = {name: parse_deck(found) for name, found in _YAML.load(ROOT / "configs" / "decks" / "classic.yaml").items()}
 TARGETS = range(1, 40)
 
 
@@ -61,9 +54,6 @@ def solve(axes: Mapping[str, Any] | None = None, **fixed: Any) -> dict[str, np.n
     axes = axes or {}
     fixed = {**PUBLISHED, **fixed}
     return dict(STUDY.solve(Grid(axes, {name: value for name, value in fixed.items() if name not in axes})))
-
-
-# ---- an independent transcription of the rules, with a switch for each reading of them -------------------------------------
 
 
 @dataclass(frozen=True)
@@ -165,21 +155,72 @@ def second_of_two(law: list[float]) -> float:
     return second
 
 
-# The published wrong values, to the digits that are known.
-WRONG = [
-    (Reading(third_double_moves=True), 22, 0.121864, 1e-6),
-    (Reading(third_double_moves=True), 30, 0.1195507, 1e-7),
-    (Reading(no_roll_after_card=True), 22, 0.1212276566, 1e-10),
-    (Reading(no_roll_after_card=True), 30, 0.1190601016, 1e-10),
-    (Reading(passing_counts=False), 22, 0.0875094, 1e-7),
-]
+OUT = "out"
 
 
-@pytest.mark.parametrize(("reading", "target", "wrong", "digits"), WRONG)
-def test_another_reading_of_the_rules_gives_the_published_wrong_value(
-    reading: Reading, target: int, wrong: float, digits: float
-) -> None:
-    assert second_of_two(transcribed(target, reading=reading)) == pytest.approx(wrong, abs=digits)
-    right = solve(target=target)["first"][1]
-    assert second_of_two(transcribed(target)) == pytest.approx(right, abs=1e-14)
-    assert abs(right - wrong) > 10 * digits
+def simulated(game: Mapping[str, Any], target: int, players: int, games: int, seed: int, turns: int = 2000) -> list[list[int]]:
+    """Play games; return, for each, the turn in which each player first landed on the target, 0 for never."""
+    rng = random.Random(seed)
+    return [[_played(rng, game, target, turns) for _ in range(players)] for _ in range(games)]
+
+
+def _played(rng: random.Random, game: Mapping[str, Any], target: int, turns: int) -> int:
+    board: Board = game["board"]
+    here: Any = board.start
+    for turn in range(1, turns + 1):
+        for doubles in range(1, 100):
+            dice = [rng.randint(1, game["sides"]) for _ in range(game["dice"])]
+            double = len(dice) > 1 and len(set(dice)) == 1
+            if double and doubles == game["doubles_limit"]:
+                here = "jail"
+                break
+            here = _walk(rng, game, here + sum(dice), target)
+            if here == "target":
+                return turn
+            if isinstance(here, str) or not double or not game["doubles_limit"]:
+                break
+        if here == "jail":
+            here = board.jail if game["jail"] == "visit" else OUT
+        if here == OUT:
+            return 0
+    raise AssertionError("a simulated game did not end")
+
+
+def _walk(rng: random.Random, game: Mapping[str, Any], here: int, target: int) -> int | str:
+    """Return where a token ends that reaches `here`: a square, "target" if it touched that on the way, "jail" or OUT."""
+    board: Board = game["board"]
+    single = game["lap"] == "single"
+    while True:
+        if here >= board.size and single:
+            return OUT
+        here %= board.size
+        if here == target:
+            return "target"
+        if here in board.go_to_jail:
+            return "jail"
+        name = next((name for name, squares in board.draws.items() if here in squares), None)
+        if name is None:
+            return here
+        (card,) = rng.choices([card for card, _ in game[name].counts], [count for _, count in game[name].counts])
+        if card.kind == "jail":
+            return "jail"
+        if card.kind == "stay":
+            return here
+        if card.kind == "next":
+            steps = min((square - here - 1) % board.size + 1 for square in board.groups[card.group])
+        else:
+            steps = {"to": card.number - here, "back": -card.number, "forward": card.number}[card.kind]
+        if single and steps < 0:
+            return OUT
+        if steps % board.size == 0:
+            return here
+        here += steps
+
+
+def race_of(landed: list[list[int]]) -> list[int]:
+    """Return the winner of each game, 1 for the first player, 0 for nobody."""
+    winners = []
+    for turns in landed:
+        arrivals = [(turn, player) for player, turn in enumerate(turns, 1) if turn]
+        winners.append(min(arrivals)[1] if arrivals else 0)
+    return winners
