@@ -195,7 +195,7 @@ def _in_order(grid: Grid, result: NDArray[Any]) -> NDArray[Any]:
     unordered = result.reshape((*lengths, *own))
     order = [names.index(name) for name in grid.axes] + [i for i, name in enumerate(names) if name not in grid.axes]
     ordered = unordered.transpose(*order, *range(len(names), unordered.ndim))
-    return np.ascontiguousarray(ordered.reshape((*grid.shape, *own)))
+    return np.asarray(ordered.reshape((*grid.shape, *own)), order="C")
 
 
 def check(values: Values) -> None:

@@ -65,9 +65,7 @@ class Reading:
     passing_counts: bool = True
 
 
-def transcribed(
-    target: int, game: Mapping[str, Any] = PUBLISHED, reading: Reading = Reading(), turns: int = 40
-) -> list[float]:
+def transcribed(target: int, game: Mapping[str, Any] = PUBLISHED, reading: Reading = Reading(), turns: int = 40) -> list[float]:
     """Return P(first landing in turn k) of a lone player for k = 1 ... turns, outcome by outcome."""
     board: Board = game["board"]
     faces = range(1, game["sides"] + 1)

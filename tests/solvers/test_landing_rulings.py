@@ -11,6 +11,7 @@ from solvers.board import Board, Deck, parse_board
 from solvers.study import ParameterError
 from tests.solvers.landing_game import MONOPOLIES, Reading, deck, solve, transcribed
 
+
 def second_of_two(law: list[float]) -> float:
     landed, second = 0.0, 0.0
     for f in law:
