@@ -234,8 +234,8 @@ def cost(values: Mapping[str, Any]) -> float:
     """Seconds that a point takes on one core, when it is one of all targets: the operations of its column."""
     size: int = values["board"].size
     dice: int = values["dice"]
-    totals = min(dice * (values["sides"] - 1) + 1, size)
-    levels = 2 * max(values["doubles_limit"], 1) - 1
+    totals: int = min(dice * (values["sides"] - 1) + 1, size)
+    levels: int = 2 * max(values["doubles_limit"], 1) - 1
     if not _passes_once(values):
         return 4e-10 * size * totals * levels * 27 * size
     exact = 1.5e-4 * size / 40 if values["exact"] else 0.0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from solvers.board import Board, Deck, parse_board, parse_deck
+from solvers.board import Board, Card, Deck, parse_board, parse_deck
 from solvers.landing import STUDY
 from solvers.study import Grid
 
@@ -26,6 +26,9 @@ MONOPOLY = parse_board(_YAML.load(ROOT / "configs" / "boards" / "monopoly.yaml")
 TWENTY = parse_deck(_YAML.load(ROOT / "configs" / "decks" / "monopolies.yaml")["chance"])
 CLASSIC = {name: parse_deck(found) for name, found in _YAML.load(ROOT / "configs" / "decks" / "classic.yaml").items()}
 TARGETS = range(1, 40)
+
+
+OUT = "out"
 
 
 def deck(**cards: int) -> Deck:
@@ -66,94 +69,87 @@ class Reading:
 
 
 def transcribed(target: int, game: Mapping[str, Any] = PUBLISHED, reading: Reading = Reading(), turns: int = 40) -> list[float]:
-    """Return P(first landing in turn k) of a lone player for k = 1 ... turns, outcome by outcome."""
+    """Return P(first landing in turn k) of a lone player for k = 1 ... turns, outcome by outcome; three doubles go to jail."""
     board: Board = game["board"]
-    faces = range(1, game["sides"] + 1)
-    rolls = [(a + b, a == b) for a in faces for b in faces] if game["dice"] == 2 else [(a, False) for a in faces]
-    standing = {board.start: 1.0}
+    standing: dict[Any, float] = {board.start: 1.0}
     law = []
     for _ in range(turns):
         hit = 0.0
-        after: dict[int, float] = defaultdict(float)
-        rolling: dict[int, float] = standing
-        for doubles in range(1, 4):
-            again: dict[int, float] = defaultdict(float)
+        after: dict[Any, float] = defaultdict(float)
+        rolling = standing
+        for doubles in (1, 2, 3):
+            again: dict[Any, float] = defaultdict(float)
             for square, mass in rolling.items():
-                for total, double in rolls:
-                    p = mass / len(rolls)
-                    jailed = double and doubles == 3
-                    if jailed and not reading.third_double_moves:
-                        if game["jail"] == "visit":
-                            after[board.jail] += p
-                        continue
-                    for q, touched, place, moved in landings(board, game, square + total):
-                        if target in (touched if reading.passing_counts else (place,)):
-                            hit += p * q
-                        elif place == "out" or (place == "jail" or jailed) and game["jail"] == "out":
-                            pass
-                        elif place == "jail" or jailed:
-                            after[board.jail] += p * q
-                        elif double and not (moved and reading.no_roll_after_card):
-                            again[place] += p * q
-                        else:
-                            after[place] += p * q
+                for p, touched, place, rolls_again in rolled(square, doubles, game, reading):
+                    if target in touched:
+                        hit += mass * p
+                    elif rolls_again:
+                        again[place] += mass * p
+                    else:
+                        after[place] += mass * p
             rolling = again
+        jailed = after.pop("jail", 0.0)
+        if game["jail"] == "visit":
+            after[board.jail] += jailed
+        after.pop(OUT, None)
         standing = after
         law.append(hit)
     return law
 
 
-def landings(board: Board, game: Mapping[str, Any], square: int) -> Iterator[tuple[float, tuple[int, ...], Any, bool]]:
+def rolled(
+    square: int, doubles: int, game: Mapping[str, Any], reading: Reading
+) -> Iterator[tuple[float, tuple[Any, ...], Any, bool]]:
+    """Yield probability, squares that count, where the token then is, and whether it rolls again."""
+    faces = range(1, game["sides"] + 1)
+    rolls = [(a + b, a == b) for a in faces for b in faces] if game["dice"] == 2 else [(a, False) for a in faces]
+    for total, double in rolls:
+        third = double and doubles == 3
+        if third and not reading.third_double_moves:
+            yield 1 / len(rolls), (), "jail", False
+            continue
+        for p, touched, place, moved in landings(game, square + total):
+            counted = touched if reading.passing_counts else (place,)
+            rolls_again = double and isinstance(place, int) and not third and not (moved and reading.no_roll_after_card)
+            yield p / len(rolls), counted, "jail" if third else place, rolls_again
+
+
+def landings(game: Mapping[str, Any], square: int) -> Iterator[tuple[float, tuple[int, ...], Any, bool]]:
     """Yield probability, squares touched, final place and whether a card moved the token, for a token that reaches `square`."""
+    board: Board = game["board"]
     if square >= board.size:
         if game["lap"] == "single":
-            yield 1.0, (), "out", False
+            yield 1.0, (), OUT, False
             return
         square %= board.size
-    if square in board.go_to_jail:
-        yield 1.0, (square,), "jail", False
-        return
     name = next((name for name, squares in board.draws.items() if square in squares), None)
     if name is None:
-        yield 1.0, (square,), square, False
+        yield 1.0, (square,), "jail" if square in board.go_to_jail else square, False
         return
     for card, count in game[name].counts:
         p = count / game[name].size
-        match str(card).split("-"):
-            case ["stay"]:
-                to = square
-            case ["jail"]:
-                yield p, (square,), "jail", True
-                continue
-            case ["to", number]:
-                to = int(number)
-            case ["back", number]:
-                to = square - int(number)
-                if game["lap"] == "endless":
-                    to %= board.size
-            case ["forward", number]:
-                to = square + int(number)
-            case ["next", group]:
-                ahead = [other for other in board.groups[group] if other > square]
-                to = min(ahead, default=min(board.groups[group]) + board.size)
-        if to == square:
-            yield p, (square,), square, False
-        elif to < square and game["lap"] == "single":
-            yield p, (square,), "out", True
+        to = card_to(board, square, str(card), game["lap"])
+        if to in (square, "jail", OUT):
+            yield p, (square,), to, to != square
         else:
-            for q, touched, place, _ in landings(board, game, to):
+            for q, touched, place, _ in landings(game, to):
                 yield p * q, (square, *touched), place, True
 
 
-def second_of_two(law: list[float]) -> float:
-    landed, second = 0.0, 0.0
-    for f in law:
-        second += f * (1 - landed - f)
-        landed += f
-    return second
-
-
-OUT = "out"
+def card_to(board: Board, square: int, card: str, lap: str) -> Any:
+    kind, _, rest = card.partition("-")
+    if kind == "stay":
+        return square
+    if kind == "jail":
+        return "jail"
+    if kind == "next":
+        ahead = [other for other in board.groups[rest] if other > square]
+        to = min(ahead, default=min(board.groups[rest]))
+    else:
+        to = {"to": 0, "back": square, "forward": square}[kind] + (-1 if kind == "back" else 1) * int(rest)
+    if lap == "endless":
+        return to % board.size
+    return to if square <= to else OUT
 
 
 def simulated(game: Mapping[str, Any], target: int, players: int, games: int, seed: int, turns: int = 2000) -> list[list[int]]:
@@ -202,17 +198,18 @@ def _walk(rng: random.Random, game: Mapping[str, Any], here: int, target: int) -
         (card,) = rng.choices([card for card, _ in game[name].counts], [count for _, count in game[name].counts])
         if card.kind == "jail":
             return "jail"
-        if card.kind == "stay":
-            return here
-        if card.kind == "next":
-            steps = min((square - here - 1) % board.size + 1 for square in board.groups[card.group])
-        else:
-            steps = {"to": card.number - here, "back": -card.number, "forward": card.number}[card.kind]
+        steps = _steps(board, here, card)
         if single and steps < 0:
             return OUT
-        if steps % board.size == 0:
+        if steps == 0 or (steps % board.size == 0 and not single):
             return here
         here += steps
+
+
+def _steps(board: Board, here: int, card: Card) -> int:
+    if card.kind == "next":
+        return min((square - here - 1) % board.size + 1 for square in board.groups[card.group]) % board.size
+    return {"stay": 0, "to": card.number - here, "back": -card.number, "forward": card.number}[card.kind]
 
 
 def race_of(landed: list[list[int]]) -> list[int]:

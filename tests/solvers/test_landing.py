@@ -37,7 +37,7 @@ from tests.solvers.landing_game import (
 )
 
 LAPS: dict[str, Any] = {"lap": "endless", "jail": "visit"}
-CARDS = ["stay", "jail", "to-0", "to-3", "to-7", "to-10", "to-11", "back-2", "forward-4", "forward-9", "next-end"]
+CARDS = ["stay", "jail", "to-0", "to-3", "to-7", "to-10", "to-11", "back-2", "forward-4", "forward-12", "next-end", "next-own"]
 
 
 @st.composite
@@ -50,7 +50,7 @@ def games(draw: st.DrawFn, laps: tuple[str, ...] = ("single",)) -> dict[str, Any
             "jail": draw(st.integers(0, 11)),
             "go_to_jail": draw(st.sampled_from([[], [10], [5, 10]])),
             "draws": {"chance": [3, 7], "chest": [9]},
-            "groups": {"end": [4, 11]},
+            "groups": {"end": [4, 11], "own": [7]},
         }
     )
     decks = st.dictionaries(st.sampled_from(CARDS), st.integers(1, 5), min_size=1)
@@ -114,6 +114,19 @@ def test_one_pass_in_ascending_order_and_a_taboo_at_each_target_give_the_same_la
     assert law[:, :turns] == pytest.approx(once[:, :turns], abs=1e-15)
     assert not law[:, turns:].any()
     assert not once[:, turns:].any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(games(laps=("single", "endless")), st.data())
+def test_any_game_equals_its_turns_worked_out_outcome_by_outcome(game: dict[str, Any], data: st.DataObject) -> None:
+    game.update(dice=min(game["dice"], 2), doubles_limit=3)
+    target = data.draw(st.sampled_from(all_targets(game["board"])))
+    try:
+        answer = solve(target=target, **game)
+    except ParameterError:
+        game["lap"] = "single"
+        answer = solve(target=target, **game)
+    assert answer["turn_pmf"] == pytest.approx(transcribed(target, game, turns=12), abs=1e-14)
 
 
 @settings(max_examples=60, deadline=None)
