@@ -171,21 +171,19 @@ def _turn(
     after = np.zeros((size, width))
     touched = np.zeros((size, width))
     jailed = np.zeros(width)
+    thrown = state.copy()
     rolling = state
-    for roll in range(1, limit + 1):
-        ends = np.zeros((size, width))
-        _move(rolling, single, endless, ends)
-        _land(ends, touched, jailed, taboo, arrest, place, stay, jail, onto, chance)
-        after += ends
-        if roll == limit:
-            for square in range(size):
-                for g in range(width):
-                    jailed[g] += lost * rolling[square, g]
-            break
+    for _ in range(1, limit):
         again = np.zeros((size, width))
         _move(rolling, double, endless, again)
         _land(again, touched, jailed, taboo, arrest, place, stay, jail, onto, chance)
+        thrown += again
         rolling = again
+    for square in range(size):
+        for g in range(width):
+            jailed[g] += lost * rolling[square, g]
+    _move(thrown, single, endless, after)
+    _land(after, touched, jailed, taboo, arrest, place, stay, jail, onto, chance)
     if release >= 0:
         after[release] += jailed
     return after, touched
