@@ -143,7 +143,7 @@ def solve(grid: Grid) -> Results:
     """
     values = {**{name: (value,) for name, value in grid.fixed.items()}, **grid.axes}
     check(values)
-    targets, players, turns = values["target"], values["players"], values["turns"][0]
+    targets, players, turns, exact = values["target"], values["players"], values["turns"][0], values["exact"][0]
     outer = [parameter.name for parameter in STUDY.parameters if parameter.name not in TOGETHER]
     combinations = [chosen for _, chosen in grid.over(*outer)]
     layouts: dict[Any, Squares] = {}
@@ -154,7 +154,7 @@ def solve(grid: Grid) -> Results:
             layouts[key] = Squares.of(chosen["board"], {name: chosen[name] for name in DECKS}, chosen["lap"])
         law, left = _first_landings(layouts[key], chosen, targets)
         answers: dict[str, NDArray[Any]] = {**race(law, left, players, turns)}
-        if any(values["exact"]):
+        if exact:
             answers["first_exact"] = _exact(layouts[key], chosen, targets, players)
         for name, answer in answers.items():
             if not i:
@@ -178,11 +178,10 @@ def _passes_once(chosen: Mapping[str, Any]) -> bool:
 def _exact(squares: Squares, chosen: Mapping[str, Any], targets: Sequence[int], players: Sequence[int]) -> NDArray[Any]:
     """Return the exact probabilities as text, shape (targets, len(players), most players); "" for players there are not."""
     text = np.full((len(targets), len(players), max(players)), "", dtype=object)
-    if chosen["exact"]:
-        law = exact_single_lap(chosen["board"], squares, chosen["dice"], chosen["sides"], chosen["doubles_limit"])
-        for g, target in enumerate(targets):
-            for i, n in enumerate(players):
-                text[g, i, :n] = [as_text(value) for value in exact_race(law[target], n)]
+    law = exact_single_lap(chosen["board"], squares, chosen["dice"], chosen["sides"], chosen["doubles_limit"])
+    for g, target in enumerate(targets):
+        for i, n in enumerate(players):
+            text[g, i, :n] = [as_text(value) for value in exact_race(law[target], n)]
     return text
 
 
@@ -207,8 +206,9 @@ def check(values: Values) -> None:
     check_decks(values)
     if "endless" in values["lap"]:
         check_chains(values, ("chain",))
-    if len(set(values["turns"])) > 1:
-        raise ParameterError("turns", "turns is the length of a dimension: give one number for the whole sweep")
+    for name, what in (("turns", "the length of a dimension"), ("exact", "about which variables there are")):
+        if len(set(values[name])) > 1:
+            raise ParameterError(name, f"{name} is {what}: give one value for the whole sweep")
     if any(values["exact"]) and not (set(values["lap"]) == {"single"} and set(values["jail"]) == {"out"}):
         raise ParameterError("exact", "exact: true needs lap: single and jail: out; other races go on without end")
 
@@ -237,7 +237,7 @@ def cost(values: Mapping[str, Any]) -> float:
     totals: int = min(dice * (values["sides"] - 1) + 1, size)
     levels: int = 2 * max(values["doubles_limit"], 1) - 1
     if not _passes_once(values):
-        return 4e-10 * size * totals * levels * 27 * size
+        return 2.5e-10 * size * totals * levels * 27 * size
     exact = 1.5e-4 * size / 40 if values["exact"] else 0.0
     return 5e-7 + 2e-10 * totals * levels * size / dice + exact
 

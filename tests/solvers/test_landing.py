@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers import landing_laps
+from solvers import landing, landing_laps, landing_single
 from solvers.board import MAX_SQUARES, Board, Deck, parse_board, vary_deck
 from solvers.landing import MAX_PLAYERS, STUDY
 from solvers.landing_laps import Turns, first_landings
@@ -160,11 +160,8 @@ def test_the_published_answers_as_fractions() -> None:
 def test_fractions_are_given_on_request_only() -> None:
     assert "first_exact" not in solve()
     (variable,) = [variable for variable in STUDY.variables if variable.name == "first_exact"]
-    assert variable.when({"exact": (False, True)})
+    assert variable.when({"exact": (True,)})
     assert not variable.when({"exact": (False,)})
-    mixed = solve({"exact": [False, True]})["first_exact"]
-    assert mixed[0].tolist() == ["", ""]
-    assert all(mixed[1])
 
 
 SIMULATED: dict[str, dict[str, Any]] = {
@@ -311,8 +308,9 @@ BAD = [
         "these cards can send a token round for ever: 7 -> 22 -> 7",
     ),
     ("exact", {"exact": (True,), "lap": ("endless",)}, "exact: true needs lap: single and jail: out"),
-    ("exact", {"exact": (False, True), "jail": ("visit",)}, "exact: true needs lap: single and jail: out"),
-    ("turns", {"turns": (3, 4)}, "turns is the length of a dimension: give one number for the whole sweep"),
+    ("exact", {"exact": (True,), "jail": ("out", "visit")}, "exact: true needs lap: single and jail: out"),
+    ("turns", {"turns": (3, 4)}, "turns is the length of a dimension: give one value for the whole sweep"),
+    ("exact", {"exact": (False, True)}, "exact is about which variables there are: give one value for the whole sweep"),
     (
         "board",
         {"board": (parse_board({"size": 40, "draws": {"fate": [2]}}),)},
@@ -356,6 +354,14 @@ def test_the_study_is_registered_and_describes_what_it_gives() -> None:
     assert {variable.name for variable in STUDY.variables if variable.name != "first_exact"} == set(solve())
     assert {parameter.name for parameter in STUDY.parameters} == set(PUBLISHED)
     assert {parameter.name for parameter in STUDY.parameters if parameter.shared} == {"target", "players"}
+
+
+def test_preparing_compiles_each_kernel_for_the_types_that_every_rule_uses() -> None:
+    STUDY.prepare()
+    solve({"target": TARGETS, "players": [2, 3], "doubles_limit": [0, 3]})
+    solve({"lap": ["single", "endless"], "jail": ["out", "visit"]}, dice=1, unresolved_below=1e-3)
+    kernels = (landing._race, landing_single._sweep, landing_laps._turn)
+    assert [len(kernel.signatures) for kernel in kernels] == [1, 1, 1]
 
 
 def test_costs_grow_with_the_work() -> None:
