@@ -338,7 +338,7 @@ def draw_order(board: Board, cards: Mapping[str, Sequence[Card]], back_onto_draw
         for card in cards[deck]:
             following = board.arrival(square, card)
             if draws_again(board, square, card, back_onto_draw):
-                visit(following, _deck_of(board, following))
+                visit(following, deck_of(board, following))
         order.append(path.pop())
 
     for deck, squares in board.draws.items():
@@ -355,7 +355,8 @@ def draws_again(board: Board, square: int, card: Card, back_onto_draw: str) -> b
     return back_onto_draw == "chain" or card.kind != "back"
 
 
-def _deck_of(board: Board, square: int) -> str:
+def deck_of(board: Board, square: int) -> str:
+    """Return the name of the deck from which `square` draws."""
     return next(name for name, squares in board.draws.items() if square in squares)
 
 
@@ -396,7 +397,7 @@ def landing_law(board: Board, decks: Mapping[str, Sequence[Deck]], back_onto_dra
     row = {square: i for i, square in enumerate(board.draw_squares)}
     law = np.zeros((*(len(some) for some in decks.values()), len(row), len(column)))
     for square in order:
-        name = _deck_of(board, square)
+        name = deck_of(board, square)
         probabilities = _card_probabilities(decks[name], cards[name])
         shape = [1] * len(decks)
         shape[list(decks).index(name)] = -1

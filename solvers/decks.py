@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from solvers.board import Board, Card, check_deck, draw_order
+from solvers.board import Card, check_deck, draw_order
 from solvers.study import ParameterError, Values
 
 DECKS = ("chest", "chance")
@@ -54,11 +54,6 @@ def _card_sets(values: Values) -> Iterator[Mapping[str, Sequence[Card]]]:
     for first in chest:
         for second in chance:
             yield {"chest": first, "chance": second}
-
-
-def deck_of(board: Board, square: int) -> str:
-    """Return the name of the deck from which `square` draws."""
-    return next(name for name, squares in board.draws.items() if square in squares)
 
 
 @contextmanager

@@ -238,7 +238,7 @@ def cost(values: Mapping[str, Any]) -> float:
     levels: int = 2 * max(values["doubles_limit"], 1) - 1
     if not _passes_once(values):
         return 2.5e-10 * size * totals * levels * 27 * size
-    exact = 1.5e-4 * size / 40 if values["exact"] else 0.0
+    exact = 1.5e-4 * (size / 40) ** 2 if values["exact"] else 0.0
     return 5e-7 + 2e-10 * totals * levels * size / dice + exact
 
 

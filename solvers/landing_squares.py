@@ -22,8 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.board import JAIL, Board, Card, Deck, check_deck, draw_order
-from solvers.decks import deck_of
+from solvers.board import JAIL, Board, Card, Deck, check_deck, deck_of, draw_order
 
 Lap = Literal["single", "endless"]
 
