@@ -59,7 +59,7 @@ def _cells(store: Store, headline: Headline, region: tuple[slice, ...]) -> tuple
 
 
 def _position(store: Store, dim: str, label: Any) -> int:
-    labels = np.asarray(store.sweep.study.coordinates(store.sweep.values)[dim].values)
+    labels = np.asarray(store.sweep.coordinates[dim].values)
     return int(np.flatnonzero(labels == label)[0])
 
 

@@ -121,8 +121,6 @@ def make_plan(sweep: Sweep, path: str | Path, workers: int | None = None, schedu
         If the store belongs to another sweep.
     """
     path = os.path.abspath(path)  # noqa: PTH100 - a string, since the store may be on an object store one day
-    coordinates = sweep.study.coordinates(sweep.values)
-    sizes = {name: len(coordinate.values) for name, coordinate in coordinates.items() if coordinate.dims == (name,)}
     costs = sample_costs(sweep)
     store = None
     if is_store(path):
@@ -131,12 +129,12 @@ def make_plan(sweep: Sweep, path: str | Path, workers: int | None = None, schedu
         sweep, chunk, found = store.sweep, store.chunk, survey(store)
         blocks = lattice(sweep.shape, chunk)
     else:
-        chunk = chunk_shape(sweep, sizes)
+        chunk = chunk_shape(sweep)
         blocks = lattice(sweep.shape, chunk)
         found = Survey((sweep.points, 0, 0, 0), ())
     pending = found.counts[0]
     seconds = costs.mean * pending
-    size = sweep.points * (1 + sum(element_bytes(variable, sizes) for variable in sweep.variables))
+    size = sweep.points * (1 + sum(element_bytes(variable, sweep.sizes) for variable in sweep.variables))
     return Plan(sweep, path, store, chunk, blocks, found, seconds, size, choose_place(seconds, workers, scheduler))
 
 

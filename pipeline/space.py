@@ -103,20 +103,15 @@ def point_cost(sweep: Sweep, index: tuple[int, ...]) -> float:
     return sweep.study.cost({name: value.value for name, value in sweep.at(index).items()})
 
 
-def chunk_shape(sweep: Sweep, sizes: Mapping[str, int]) -> tuple[int, ...]:
+def chunk_shape(sweep: Sweep) -> tuple[int, ...]:
     """Choose the shape of blocks, from the sweep alone, so that it is the same wherever the sweep runs.
 
     A block holds as many points as fit into BLOCK_SECONDS, by the cost of the dearest, and into BLOCK_BYTES for the largest
     variable, but no more than leaves SPREAD blocks.  It extends first along the parameters whose points share work.
-
-    Parameters
-    ----------
-    sizes : mapping of str to int
-        Lengths of the variables' own dimensions.
     """
     costs = sample_costs(sweep)
     seconds = min(BLOCK_SECONDS, max(SHORTEST, costs.mean * sweep.points / SPREAD))
-    largest = max(element_bytes(variable, sizes) for variable in sweep.variables)
+    largest = max(element_bytes(variable, sweep.sizes) for variable in sweep.variables)
     room = max(1, min(int(seconds / max(costs.largest, 1e-9)), BLOCK_BYTES // max(largest, 1)))
     shared = {parameter.name for parameter in sweep.study.parameters if parameter.shared}
 
@@ -190,4 +185,4 @@ def _grid(sweep: Sweep, block: Block, places: tuple[NDArray[np.intp], ...]) -> G
             at[axis] = int(places[axis][i])
         return sweep.seed_sequence(tuple(part.start + i for part, i in zip(block.region, at, strict=True)))
 
-    return Grid(axes, fixed, seed)
+    return Grid(axes, fixed, seed, sweep.sizes)

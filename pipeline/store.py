@@ -31,7 +31,7 @@ from pipeline.errors import UserError
 from pipeline.identity import differences
 from pipeline.space import Block, blocks, chunk_shape
 from pipeline.sweep import Label, Sweep, canonical, digest, from_plain, label_array
-from solvers.study import Coordinate, UnknownStudyError, Variable
+from solvers.study import UnknownStudyError, Variable
 
 PENDING, DONE, FAILED, EXCLUDED = range(4)
 STATES = ("pending", "done", "failed", "excluded")
@@ -116,14 +116,12 @@ def create_store(path: str | Path, sweep: Sweep) -> Store:
 
 
 def _fill_store(path: Path, sweep: Sweep) -> None:
-    own = sweep.study.coordinates(sweep.values)
-    sizes = {dim: len(coordinate.values) for name, coordinate in own.items() for dim in coordinate.dims if dim == name}
-    chunk = chunk_shape(sweep, sizes)
-    coordinates = _coordinates(sweep, own)
+    chunk = chunk_shape(sweep)
+    coordinates = _coordinates(sweep)
     xr.Dataset(coords=coordinates).to_zarr(path, mode="w-", consolidated=False, zarr_format=3)
     group = zarr.open_group(path, mode="r+")
     for variable in (*sweep.variables, FAILURE, STATUS):
-        _create_array(group, variable, sweep, chunk, sizes)
+        _create_array(group, variable, sweep, chunk)
     spec = {"format": FORMAT, "chunk": list(chunk), "sweep": sweep.plain()}
     group.attrs.update(
         {
@@ -135,10 +133,8 @@ def _fill_store(path: Path, sweep: Sweep) -> None:
     )
 
 
-def _create_array(
-    group: zarr.Group, variable: Variable, sweep: Sweep, chunk: tuple[int, ...], sizes: Mapping[str, int]
-) -> None:
-    own = tuple(sizes[dim] for dim in variable.dims)
+def _create_array(group: zarr.Group, variable: Variable, sweep: Sweep, chunk: tuple[int, ...]) -> None:
+    own = tuple(sweep.sizes[dim] for dim in variable.dims)
     attributes: dict[str, Any] = {"long_name": variable.long_name, "units": variable.unit}
     if variable.missing:
         attributes["missing"] = f"NaN: {variable.missing}"
@@ -164,7 +160,7 @@ def fill_value(variable: Variable) -> Any:
     return float("nan") if kind == "f" else -1 if kind == "i" else 0
 
 
-def _coordinates(sweep: Sweep, own: Mapping[str, Coordinate]) -> dict[str, xr.Variable]:
+def _coordinates(sweep: Sweep) -> dict[str, xr.Variable]:
     found: dict[str, xr.Variable] = {}
     parameters = {parameter.name: parameter for parameter in sweep.study.parameters}
     for dimension in sweep.dimensions:
@@ -179,7 +175,7 @@ def _coordinates(sweep: Sweep, own: Mapping[str, Coordinate]) -> dict[str, xr.Va
         parameter = parameters[name]
         attributes = {"long_name": parameter.meaning, "units": parameter.unit}
         found[name] = xr.Variable((), label_array((value.label,)).reshape(()), attributes)
-    for name, coordinate in own.items():
+    for name, coordinate in sweep.coordinates.items():
         attributes = {"long_name": coordinate.long_name, "units": coordinate.unit}
         found[name] = xr.Variable(coordinate.dims, coordinate.values, attributes)
     return found

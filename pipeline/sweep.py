@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.expression import Expression, parse_expression
-from solvers.study import Document, Parameter, Study, Values, Variable, find_study
+from solvers.study import Coordinate, Document, Parameter, Study, Values, Variable, find_study
 
 Label: TypeAlias = bool | int | float | str
 
@@ -133,6 +133,16 @@ class Sweep:
     def variables(self) -> tuple[Variable, ...]:
         """The variables that this sweep has."""
         return tuple(variable for variable in self.study.variables if variable.when(self.values))
+
+    @cached_property
+    def coordinates(self) -> Mapping[str, Coordinate]:
+        """Labels along the dimensions that variables have of their own."""
+        return self.study.coordinates(self.values)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the dimensions that variables have of their own."""
+        return {name: len(labels.values) for name, labels in self.coordinates.items() if labels.dims == (name,)}
 
     def at(self, index: tuple[int, ...]) -> dict[str, Value]:
         """Return the value of every parameter at a point."""

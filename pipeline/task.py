@@ -132,17 +132,14 @@ def _put(
 def _checked(sweep: Sweep, grid: Grid) -> dict[str, NDArray[Any]]:
     """Solve a grid and make sure that the study kept its word about names, shapes, types and finite numbers."""
     answers = sweep.study.solve(grid)
-    sizes = {name: len(c.values) for name, c in sweep.study.coordinates(sweep.values).items() if c.dims == (name,)}
-    return {variable.name: _checked_variable(variable, answers, grid, sizes) for variable in sweep.variables}
+    return {variable.name: _checked_variable(variable, answers, grid) for variable in sweep.variables}
 
 
-def _checked_variable(
-    variable: Variable, answers: Mapping[str, NDArray[Any]], grid: Grid, sizes: Mapping[str, int]
-) -> NDArray[Any]:
+def _checked_variable(variable: Variable, answers: Mapping[str, NDArray[Any]], grid: Grid) -> NDArray[Any]:
     if variable.name not in answers:
         raise TypeError(f"the solver returned no {variable.name}")
     answer = np.asarray(answers[variable.name])
-    shape = (*grid.shape, *(sizes[dim] for dim in variable.dims))
+    shape = (*grid.shape, *(grid.sizes[dim] for dim in variable.dims))
     if answer.shape != shape:
         raise TypeError(f"the solver returned {variable.name} with shape {answer.shape} instead of {shape}")
     if variable.dtype == "str":

@@ -207,21 +207,25 @@ class Board:
         """All squares that draw a card, ascending."""
         return tuple(sorted(square for squares in self.draws.values() for square in squares))
 
-    def arrival(self, square: int, card: Card) -> int:
-        """Return the square where `card`, drawn on `square`, takes the token, or :data:`JAIL`."""
+    def destination(self, square: int, card: Card) -> int:
+        """Return the square to which `card`, drawn on `square`, moves the token, or :data:`JAIL`; no arrest there yet."""
         match card.kind:
             case "stay":
                 return square
             case "jail":
                 return JAIL
             case "to":
-                target = card.number
+                return card.number
             case "next":
-                target = min(self.groups[card.group], key=lambda other: (other - square - 1) % self.size)
+                return min(self.groups[card.group], key=lambda other: (other - square - 1) % self.size)
             case "back":
-                target = (square - card.number) % self.size
+                return (square - card.number) % self.size
             case "forward":
-                target = (square + card.number) % self.size
+                return (square + card.number) % self.size
+
+    def arrival(self, square: int, card: Card) -> int:
+        """Return the square where `card`, drawn on `square`, takes the token, or :data:`JAIL`."""
+        target = self.destination(square, card)
         return JAIL if target in self.go_to_jail and target != square else target
 
 
@@ -334,7 +338,7 @@ def draw_order(board: Board, cards: Mapping[str, Sequence[Card]], back_onto_draw
         for card in cards[deck]:
             following = board.arrival(square, card)
             if draws_again(board, square, card, back_onto_draw):
-                visit(following, _deck_of(board, following))
+                visit(following, deck_of(board, following))
         order.append(path.pop())
 
     for deck, squares in board.draws.items():
@@ -351,7 +355,8 @@ def draws_again(board: Board, square: int, card: Card, back_onto_draw: str) -> b
     return back_onto_draw == "chain" or card.kind != "back"
 
 
-def _deck_of(board: Board, square: int) -> str:
+def deck_of(board: Board, square: int) -> str:
+    """Return the name of the deck from which `square` draws."""
     return next(name for name, squares in board.draws.items() if square in squares)
 
 
@@ -393,7 +398,7 @@ def landing_law(board: Board, decks: Mapping[str, Sequence[Deck]], back_onto_dra
     probabilities = {name: _card_probabilities(some, cards[name]) for name, some in decks.items()}
     law = np.zeros((*(len(some) for some in decks.values()), len(row), len(column)))
     for square in order:
-        name = _deck_of(board, square)
+        name = deck_of(board, square)
         shape = [1] * len(decks)
         shape[list(decks).index(name)] = -1
         for card, probability in zip(cards[name], probabilities[name].T, strict=True):

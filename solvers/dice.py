@@ -79,6 +79,14 @@ def dice_law(dice: int, sides: int) -> DiceLaw:
     return DiceLaw(single, double)
 
 
+def turn_laws(dice: int, sides: int, doubles_limit: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the laws of totals that end a turn and of totals that roll again; with a limit of 0 doubles, all end it."""
+    law = dice_law(dice, sides)
+    if doubles_limit:
+        return law.single.copy(), law.double.copy()
+    return law.single + law.double, np.zeros_like(law.double)
+
+
 def wrap(law: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """Fold a law over totals onto a circle: entry r is the probability of total r modulo `size`; shape (size,)."""
     folded = np.zeros(size)

@@ -29,15 +29,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.board import BOARD, Board, Card, Deck, LandingLaw, check_deck, deck_document, draw_order, landing_law
+from solvers.board import BOARD, Board, Card, Deck, LandingLaw, deck_document, landing_law
 from solvers.compiled import compiled
+from solvers.decks import DECKS, check_chains, check_decks, own_deck
 from solvers.dice import dice_law, wrap
 from solvers.study import (
     Choice,
@@ -423,8 +424,8 @@ def ranks(probability: Array) -> tuple[NDArray[np.int16], Array, NDArray[np.str_
 
 def solve(grid: Grid) -> Results:
     """Answer a grid of points; chest and chance decks share all the work that does not depend on them."""
-    rules_names = [p.name for p in STUDY.parameters if p.name not in ("chest", "chance")]
-    decks = {name: tuple(grid.axes.get(name, (grid.fixed.get(name),))) for name in ("chest", "chance")}
+    rules_names = [p.name for p in STUDY.parameters if p.name not in DECKS]
+    decks = {name: tuple(grid.axes.get(name, (grid.fixed.get(name),))) for name in DECKS}
     inner = tuple(len(decks[name]) for name in decks if name in grid.axes)
     laws: dict[tuple[int, str], DeckLaws] = {}
     answers: list[tuple[tuple[int | slice, ...], dict[str, NDArray[Any]]]] = []
@@ -467,57 +468,10 @@ def _assembled(
     return results
 
 
-def own_deck(name: str) -> Any:
-    """Return the default of a deck parameter: the deck that the boards name as their own, or one that does nothing."""
-
-    def default(values: Values) -> Any:
-        own = {board.decks.get(name) for board in values["board"] if name in board.draws}
-        if len(own) > 1:
-            raise ParameterError(name, f"the boards have different {name} decks of their own: say which to use")
-        if None in own:
-            raise ParameterError(name, f"the board draws from a {name} deck but names none of its own: say which to use")
-        return own.pop() if own else {"name": "none", "cards": {"stay": 1}}
-
-    return default
-
-
 def check(values: Values) -> None:
     """Raise ParameterError for decks that do not fit the boards, and for cards that can send a token round for ever."""
-    boards: Sequence[Board] = values["board"]
-    for name in ("chest", "chance"):
-        for board in boards:
-            if strange := sorted(set(board.draws) - {"chest", "chance"}):
-                raise ParameterError("board", f"squares draw from a deck {strange[0]!r}; the decks are chest and chance")
-            for deck in values[name] if name in board.draws else ():
-                with _blaming(name):
-                    check_deck(board, deck)
-    for board in boards:
-        for stop in values["back_onto_draw"]:
-            for cards in _card_sets(values["chest"], values["chance"]):
-                with _blaming("chance"):
-                    draw_order(board, cards, stop)
-
-
-def _card_sets(chest: Sequence[Deck], chance: Sequence[Deck]) -> Iterator[Mapping[str, Any]]:
-    """Yield each distinct combination of the cards that can be drawn."""
-    sets = [sorted({tuple(card for card, _ in deck.counts) for deck in decks}) for decks in (chest, chance)]
-    for first in sets[0]:
-        for second in sets[1]:
-            yield {"chest": first, "chance": second}
-
-
-class _blaming:  # noqa: N801 - reads as a statement where it is used
-    """Turn a ValueError about a value into one about the parameter that holds it."""
-
-    def __init__(self, parameter: str) -> None:
-        self.parameter = parameter
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError):
-            raise ParameterError(self.parameter, str(error)) from error
+    check_decks(values)
+    check_chains(values, values["back_onto_draw"])
 
 
 def coordinates(values: Values) -> Mapping[str, Coordinate]:

@@ -203,11 +203,14 @@ class Grid:
     seed : callable
         Index into the grid to the :class:`numpy.random.SeedSequence` of that point.  It depends on the sweep's root seed and
         on the labels of the point alone.
+    sizes : mapping of str to int
+        Lengths of the variables' own dimensions in the whole sweep, for those that depend on which values an axis takes.
     """
 
     axes: Mapping[str, Sequence[Any]]
     fixed: Mapping[str, Any]
     seed: Callable[[tuple[int, ...]], np.random.SeedSequence] = _unseeded
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:

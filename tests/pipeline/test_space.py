@@ -43,22 +43,21 @@ def test_a_regular_mask_takes_few_rectangles() -> None:
 
 
 def test_cheap_points_share_a_block_and_dear_ones_do_not(load: Load) -> None:
-    sizes = {"part": 3}
-    assert chunk_shape(load("parameters: {x: {range: [0, 99]}}").sweep, sizes) == (100,)
-    assert chunk_shape(load("parameters: {x: {range: [0, 99]}, pause: 0.09}").sweep, sizes) == (6,)
-    assert chunk_shape(load("parameters: {x: {range: [0, 99]}, pause: 5.0}").sweep, sizes) == (1,)
-    assert chunk_shape(load("parameters: {pause: 5.0}").sweep, sizes) == ()
+    assert chunk_shape(load("parameters: {x: {range: [0, 99]}}").sweep) == (100,)
+    assert chunk_shape(load("parameters: {x: {range: [0, 99]}, pause: 0.09}").sweep) == (6,)
+    assert chunk_shape(load("parameters: {x: {range: [0, 99]}, pause: 5.0}").sweep) == (1,)
+    assert chunk_shape(load("parameters: {pause: 5.0}").sweep) == ()
 
 
 def test_blocks_are_sized_by_the_dearest_point(load: Load) -> None:
     sweep = load("parameters: {x: {range: [0, 99]}, pause: [0.0, 10.0]}").sweep
     assert sample_costs(sweep).largest == pytest.approx(10.0001)
-    assert chunk_shape(sweep, {"part": 3}) == (1, 1)
+    assert chunk_shape(sweep) == (1, 1)
 
 
 def test_no_chunk_is_too_large_to_read(load: Load) -> None:
     sweep = load("parameters: {x: {range: [0, 1000]}, y: {linspace: [0, 1, 100000]}}").sweep
-    chunk = chunk_shape(sweep, {"part": 3})
+    chunk = chunk_shape(sweep)
     assert np.prod(chunk) * 24 <= BLOCK_BYTES
 
 
@@ -68,7 +67,7 @@ def test_blocks_extend_first_along_parameters_that_share_work() -> None:
     from pipeline.config import load_sweep
 
     sweep = load_sweep(CONFIGS / "monopoly_odds_large.yaml").sweep
-    assert chunk_shape(sweep, {"square": 40, "rank": 40}) == (1, *sweep.shape[1:])
+    assert chunk_shape(sweep) == (1, *sweep.shape[1:])
 
 
 def points_of(sweep: Sweep, wanted: np.ndarray) -> list[tuple[object, ...]]:
