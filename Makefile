@@ -24,6 +24,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 run: setup
 	$(BIN)/dicesweep run configs/monopoly_odds.yaml
+	$(BIN)/dicesweep run configs/monopolies.yaml
 
 test: setup
 	$(BIN)/python -m pytest
