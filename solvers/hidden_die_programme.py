@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, factorial, inf
+from typing import Any
 
 import highspy
 import numpy as np
@@ -27,13 +28,8 @@ from numpy.typing import NDArray
 
 from solvers.compiled import compiled
 from solvers.exact_lp import Network
-
-Indices = NDArray[np.int32]
-Integers = NDArray[np.int64]
-
-# Of a time at which highspy.Highs() starts its callbacks: its base class solves small programmes in half the time, and says
-# nothing on standard output before it can be told not to.
-_SOLVER = _Highs
+from solvers.peeling import Indices
+from solvers.rationals import Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,9 +272,7 @@ def optimal_basis(programme: Programme, time_limit: float = inf) -> tuple[Intege
     columns, states, observations = programme.roll.size, programme.states, programme.observations
     start, row = np.empty(columns + 1, np.int32), np.empty(3 * columns, np.int32)
     entry = np.empty(3 * columns)
-    entries = _pack(
-        programme.roll, programme.seen, programme.credit, programme.above, programme.demand, start, row, entry
-    )
+    entries = _pack(programme.roll, programme.seen, programme.credit, programme.above, programme.demand, start, row, entry)
     bound = np.concatenate([programme.weight, programme.room]).astype(np.float64)
     counted = programme.above >= 0
     np.add.at(bound[states:], programme.above[counted], (programme.weight * programme.demand)[counted])
@@ -292,7 +286,9 @@ def optimal_basis(programme: Programme, time_limit: float = inf) -> tuple[Intege
     lp.row_lower_, lp.row_upper_ = np.full(bound.size, -inf), bound
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = start, row[:entries], entry[:entries]
-    solver = _SOLVER()
+    # The class that highspy exports wraps this one in callbacks: they double the time of a small programme, and print a banner
+    # before they can be told not to.
+    solver: Any = _Highs()
     for option, value in {
         "output_flag": False,
         "solver": "simplex",
