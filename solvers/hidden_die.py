@@ -38,8 +38,9 @@ larger of two sums over the rolls and dice that show o: of the hidden faces, or 
        sum over h < m of (m - h) z[o + h, h] <= room_o + sum over m < h < s of (h - m) v[o + h].
 
    Without v all coefficients are non-negative: a packing programme, in which z = 0 is feasible.
-5. *Network.*  In z, v and the slacks, each column has at most two entries: a generalised network.  So the equations of a basis
-   are solved exactly in one pass over its rows (:mod:`solvers.exact_lp`).
+5. *Network.*  In z, v and the slacks, each column has at most two entries: a generalised network.  So a simplex pivot touches
+   few rows (:mod:`solvers.network_simplex`), and the equations of the basis that it ends with are solved exactly in one pass
+   over its rows (:mod:`solvers.exact_lp`).
 
 By duality the saving is also the minimum, over chances u_o that the taker takes the visible die, of
 
@@ -71,14 +72,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from solvers.exact_lp import Optimum, certify
+from solvers.exact_lp import Network, Optimum, certify
 from solvers.hidden_die_certificate import (
     Certificate,
     Faces,
@@ -90,9 +92,12 @@ from solvers.hidden_die_certificate import (
     taker_bound,
     verify_certificate,
 )
-from solvers.hidden_die_programme import Programme, build_programme, optimal_basis, programme_size
+from solvers.hidden_die_programme import Programme, build_programme, greedy_basis, programme_size
 from solvers.hidden_die_rules import count_largest, rules
+from solvers.highs_basis import highs_basis
+from solvers.network_simplex import improve_basis
 from solvers.ordered_simplex import solve_ordered
+from solvers.rationals import Integers
 from solvers.study import Boolean, Choice, Grid, Headline, Integer, Parameter, Results, Study, Variable
 
 LARGEST_PROGRAMME = 1_000_000
@@ -125,21 +130,32 @@ class Solution:
     pivots: int
 
 
-def solve_packing(dice: int, sides: int) -> Solution:
-    """Solve the packing programme and certify it.
+Improver: TypeAlias = Callable[[Network, Integers], tuple[Integers, int]]
+"""From a feasible basis to one that is optimal as far as floating-point numbers show, and the number of pivots."""
+
+
+def solve_packing(dice: int, sides: int, improve: Improver = improve_basis) -> Solution:
+    """Solve the packing programme, and certify the value that its basis has.
+
+    Parameters
+    ----------
+    dice, sides : int
+        Both at least 1.
+    improve : callable
+        What finds the basis.
 
     Raises
     ------
     ValueError
         If the programme has more than ``LARGEST_PROGRAMME`` columns.
     """
-    programme, optimum, pivots = _optimum(dice, sides)
+    programme, optimum, pivots = _optimum(dice, sides, improve)
     saved, bound = (_fraction(optimum.value), _fraction(optimum.bound)) if optimum else (Fraction(0), Fraction(0))
     largest, total = count_largest(dice, sides), sides**dice
     return Solution((largest - saved) / total, programme.states, programme.observations, (bound - saved) / total, pivots)
 
 
-def _optimum(dice: int, sides: int) -> tuple[Programme, Optimum | None, int]:
+def _optimum(dice: int, sides: int, improve: Improver) -> tuple[Programme, Optimum | None, int]:
     """Return the packing programme, its optimum (None if nothing can be saved), and the number of pivots."""
     columns = programme_size(dice, sides)[2]
     if columns > LARGEST_PROGRAMME:
@@ -147,8 +163,9 @@ def _optimum(dice: int, sides: int) -> tuple[Programme, Optimum | None, int]:
     programme = build_programme(dice, sides)
     if not columns:
         return programme, None, 0
-    basis, pivots = optimal_basis(programme)
-    optimum = certify(programme.network(), basis)
+    network = programme.network()
+    basis, pivots = improve(network, greedy_basis(programme))
+    optimum = certify(network, basis)
     return programme, optimum, pivots + optimum.pivots
 
 
@@ -170,6 +187,7 @@ def solve_ordered_simplex(dice: int, sides: int) -> Solution:
 
 METHODS: Mapping[str, Callable[[int, int], Solution]] = {
     "packing": solve_packing,
+    "packing-highs": partial(solve_packing, improve=highs_basis),
     "ordered-simplex": solve_ordered_simplex,
 }
 
@@ -192,7 +210,7 @@ def strategy(dice: int, sides: int) -> Certificate:
     ValueError
         If the game is too large for :func:`solve_packing`.
     """
-    programme, optimum, _ = _optimum(dice, sides)
+    programme, optimum, _ = _optimum(dice, sides, improve_basis)
     mixes: dict[Faces, dict[int, Fraction]] = {roll: {} for roll in rolls(dice, sides)}
     # What the programme leaves out: seeing s, nothing hidden is better; seeing only ones, or nothing, it is never worse.
     hidden = {visible: Fraction(int(max(visible, default=1) == 1)) for visible in observations(dice, sides)}
@@ -300,7 +318,7 @@ STUDY = Study(
         Parameter(
             "method",
             Choice(tuple(METHODS)),
-            "packing: the reduced programme; ordered-simplex: the published one, for small games",
+            "packing: the reduced programme; packing-highs: the same by HiGHS; ordered-simplex: as published, for small games",
             default="packing",
         ),
         Parameter("strategies", Boolean(), "whether to keep the optimal strategies of both sides too", default=False),

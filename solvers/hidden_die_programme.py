@@ -1,4 +1,4 @@
-"""The packing programme of the hidden die: built by one enumeration, started greedily, solved in floating point.
+"""The packing programme of the hidden die: built by one enumeration, and started by a greedy filling.
 
 :mod:`solvers.hidden_die` derives the programme.  In short: a *state* is a roll, as a multiset, whose largest face is below s
 and which is not all one face; an *observation* is a multiset of n - 1 faces whose largest, m, is neither 1 nor s.  With
@@ -18,12 +18,9 @@ the rank of a roll is found from that of what remains visible without any look-u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, factorial, inf
-from typing import Any
+from math import comb, factorial
 
-import highspy
 import numpy as np
-from highspy._core import _Highs
 from numpy.typing import NDArray
 
 from solvers.compiled import compiled
@@ -190,130 +187,55 @@ def _enumerate(
                 above[state], demand[state] = observation, hidden - largest
 
 
+def greedy_basis(programme: Programme) -> Integers:
+    """Fill the columns one after the other as far as they go, from the highest observation down, the lowest face first.
+
+    That order is nearly the optimum's: a low face saves most, and what a high observation saves is worth more than the demand
+    that it takes from a lower one.
+
+    Returns
+    -------
+    ndarray of int64, shape (states + observations,)
+        For each row of ``programme.network()`` the basic column that belongs to it: the one that filled it, else v of a state
+        and the slack of an observation.  The basis is feasible, and a forest: along z from row to row these were filled later
+        and later, and v leads to observations with a smaller largest face.
+    """
+    states = programme.states
+    spare = np.concatenate([programme.weight, programme.room]).astype(np.float64)
+    counted = programme.above >= 0
+    np.add.at(spare[states:], programme.above[counted], (programme.weight * programme.demand)[counted])
+    keys = np.arange(programme.roll.size, programme.roll.size + spare.size)
+    _fill(programme.roll, programme.seen, programme.credit, programme.above, programme.demand, spare, keys)
+    return keys
+
+
 @compiled
-def _pack(
+def _fill(
     roll: Indices,
     seen: Indices,
     credit: Integers,
     above: Indices,
     demand: Integers,
-    start: Indices,
-    row: Indices,
-    entry: NDArray[np.float64],
-) -> int:
-    """Write the columns of the packing form, with states as the first rows; return the number of entries."""
-    states, at = above.size, 0
-    for column in range(roll.size):
-        start[column] = at
-        row[at], entry[at] = roll[column], 1.0
-        row[at + 1], entry[at + 1] = states + seen[column], credit[column]
-        at += 2
-        if above[roll[column]] >= 0:
-            row[at], entry[at] = states + above[roll[column]], demand[roll[column]]
-            at += 1
-    start[roll.size] = at
-    return at
-
-
-@compiled
-def _fill(
-    seen: Indices,
-    start: Indices,
-    row: Indices,
-    entry: NDArray[np.float64],
     spare: NDArray[np.float64],
-    used: NDArray[np.bool_],
-    full: NDArray[np.bool_],
+    keys: Integers,
 ) -> None:
-    """Fill columns as far as they go, from the highest observation down, the lowest face first.
-
-    That order is nearly the optimum's: a low face saves most, and what a high observation saves is worth more than the
-    demand that it takes from a lower one.
-    """
-    last = seen.size
+    states, last = above.size, seen.size
     while last > 0:
         first = last - 1
-        while first > 0 and seen[first - 1] == seen[last - 1]:
+        while first > 0 and seen[first - 1] == seen[first]:
             first -= 1
         for column in range(first, last):
-            amount, tight = np.inf, -1
-            for at in range(start[column], start[column + 1]):
-                if spare[row[at]] < amount * entry[at]:
-                    amount, tight = spare[row[at]] / entry[at], row[at]
+            state, shown, covered = roll[column], states + seen[column], states + above[roll[column]]
+            amount, tight = spare[state], state
+            if spare[shown] < amount * credit[column]:
+                amount, tight = spare[shown] / credit[column], shown
+            if demand[state] and spare[covered] < amount * demand[state]:
+                amount, tight = spare[covered] / demand[state], covered
             if amount > 1e-9:
-                for at in range(start[column], start[column + 1]):
-                    spare[row[at]] -= amount * entry[at]
+                spare[state] -= amount
+                spare[shown] -= amount * credit[column]
+                if demand[state]:
+                    spare[covered] -= amount * demand[state]
                 spare[tight] = 0.0
-                used[column] = full[tight] = True
+                keys[tight] = column
         last = first
-
-
-def optimal_basis(programme: Programme, time_limit: float = inf) -> tuple[Integers, int]:
-    """Find an optimal basis of a programme that is not empty, in floating point, by the primal simplex method of HiGHS.
-
-    Parameters
-    ----------
-    programme : Programme
-    time_limit : float
-        Seconds after which to give up.
-
-    Returns
-    -------
-    basis : ndarray of int64, shape (states + observations,)
-        Basic columns of ``programme.network()``.
-    pivots : int
-        Simplex iterations.
-
-    Raises
-    ------
-    RuntimeError
-        If HiGHS did not report an optimum.  A run that reached its time limit also holds numbers; they mean nothing.
-    """
-    columns, states, observations = programme.roll.size, programme.states, programme.observations
-    start, row = np.empty(columns + 1, np.int32), np.empty(3 * columns, np.int32)
-    entry = np.empty(3 * columns)
-    entries = _pack(programme.roll, programme.seen, programme.credit, programme.above, programme.demand, start, row, entry)
-    bound = np.concatenate([programme.weight, programme.room]).astype(np.float64)
-    counted = programme.above >= 0
-    np.add.at(bound[states:], programme.above[counted], (programme.weight * programme.demand)[counted])
-    used, full = np.zeros(columns, np.bool_), np.zeros(states + observations, np.bool_)
-    _fill(programme.seen, start, row, entry, bound.copy(), used, full)
-
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = columns, states + observations
-    lp.col_cost_ = -programme.credit.astype(np.float64)
-    lp.col_lower_, lp.col_upper_ = np.zeros(columns), np.full(columns, inf)
-    lp.row_lower_, lp.row_upper_ = np.full(bound.size, -inf), bound
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = start, row[:entries], entry[:entries]
-    # The class that highspy exports wraps this one in callbacks: they double the time of a small programme, and print a banner
-    # before they can be told not to.
-    solver: Any = _Highs()
-    for option, value in {
-        "output_flag": False,
-        "solver": "simplex",
-        "simplex_strategy": int(highspy.simplex_constants.SimplexStrategy.kSimplexStrategyPrimal),
-        "presolve": "off",
-        "simplex_scale_strategy": 0,
-        "time_limit": time_limit,
-    }.items():
-        solver.setOptionValue(option, value)
-    solver.passModel(lp)
-    solver.setBasis(_highs_basis(used, full))
-    solver.run()
-    status = solver.getModelStatus()
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise RuntimeError(f"HiGHS found no optimum: {solver.modelStatusToString(status).lower()}")
-    _, basic = solver.getBasicVariables()
-    chosen = np.asarray(basic, np.int64)
-    # HiGHS numbers the slack of row i as -1 - i; the network has it as the column after z of the same number.
-    return np.where(chosen >= 0, chosen, columns - 1 - chosen), int(solver.getInfo().simplex_iteration_count)
-
-
-def _highs_basis(used: NDArray[np.bool_], full: NDArray[np.bool_]) -> highspy.HighsBasis:
-    status = highspy.HighsBasisStatus
-    basis = highspy.HighsBasis()
-    basis.col_status = [status.kBasic if basic else status.kLower for basic in used.tolist()]
-    basis.row_status = [status.kUpper if tight else status.kBasic for tight in full.tolist()]
-    basis.valid, basis.alien = True, False
-    return basis
