@@ -32,6 +32,8 @@ from solvers.rationals import Integers
 Reals = NDArray[np.float64]
 
 TOLERANCE = 1e-9
+BLOCK = 64
+"""Columns that are priced at a time, at least; else about the square root of their number."""
 PIVOTS_PER_ROW = 100
 """More than that and the method is taken to run in circles, as a primal simplex method without a special rule may."""
 
@@ -100,26 +102,27 @@ def improve_basis(network: Network, keys: Integers) -> tuple[Integers, int]:
         network.cost.astype(np.float64),
     )
     basis = _Basis(
-        keys.astype(np.int64),
-        np.empty(rows, np.int32),
-        np.empty(rows),
-        np.empty(rows),
-        network.supply.astype(np.float64),
-        np.empty(rows),
-        *(np.full(rows, -1, np.int32) for _ in range(3)),  # child, after, before
+        key=keys.astype(np.int64),
+        parent=np.empty(rows, np.int32),
+        here=np.empty(rows),
+        there=np.empty(rows),
+        amount=network.supply.astype(np.float64),
+        price=np.empty(rows),
+        child=np.full(rows, -1, np.int32),
+        after=np.empty(rows, np.int32),
+        before=np.empty(rows, np.int32),
     )
     work = _Work(
-        np.zeros(rows),
-        np.empty(2 * rows, np.int32),
-        np.empty(rows, np.int32),
-        np.empty(rows),
-        np.zeros(rows, np.int64),
-        np.zeros(1, np.int64),
+        rate=np.zeros(rows),
+        touched=np.empty(2 * rows, np.int32),
+        path=np.empty(rows, np.int32),
+        carried=np.empty(rows),
+        mark=np.zeros(rows, np.int64),
+        walk=np.zeros(1, np.int64),
     )
     if not _start(columns, basis, work):
         raise ArithmeticError("the keys of the first basis lead round a cycle")
-    block = max(64, isqrt(network.cost.size))
-    pivots, ended = _improve(columns, basis, work, block, PIVOTS_PER_ROW * rows)
+    pivots, ended = _improve(columns, basis, work, max(BLOCK, isqrt(network.cost.size)), PIVOTS_PER_ROW * rows)
     if ended < 0:
         raise ArithmeticError("the programme is unbounded")
     if not ended:
