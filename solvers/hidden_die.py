@@ -100,11 +100,14 @@ from solvers.ordered_simplex import solve_ordered
 from solvers.rationals import Integers
 from solvers.study import Boolean, Choice, Grid, Headline, Integer, Parameter, Results, Study, Variable
 
-LARGEST_PROGRAMME = 1_000_000
-"""Columns of the packing programme beyond which a game is refused."""
+LARGEST_PROGRAMME = 8_000_000
+"""Columns of the packing programme beyond which a game is refused: a minute and a gigabyte."""
+
+LARGEST_HIGHS = 1_000_000
+"""Columns beyond which it is not given to HiGHS: half a minute."""
 
 LARGEST_ORDERED = 1_296
-"""Ordered rolls beyond which the published method refuses a game."""
+"""Ordered rolls beyond which the published method refuses a game: five seconds."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ Improver: TypeAlias = Callable[[Network, Integers], tuple[Integers, int]]
 """From a feasible basis to one that is optimal as far as floating-point numbers show, and the number of pivots."""
 
 
-def solve_packing(dice: int, sides: int, improve: Improver = improve_basis) -> Solution:
+def solve_packing(dice: int, sides: int, improve: Improver = improve_basis, limit: int = LARGEST_PROGRAMME) -> Solution:
     """Solve the packing programme, and certify the value that its basis has.
 
     Parameters
@@ -143,23 +146,25 @@ def solve_packing(dice: int, sides: int, improve: Improver = improve_basis) -> S
         Both at least 1.
     improve : callable
         What finds the basis.
+    limit : int
+        Number of columns beyond which a game is refused.
 
     Raises
     ------
     ValueError
-        If the programme has more than ``LARGEST_PROGRAMME`` columns.
+        If the programme has more columns.
     """
-    programme, optimum, pivots = _optimum(dice, sides, improve)
+    programme, optimum, pivots = _optimum(dice, sides, improve, limit)
     saved, bound = (_fraction(optimum.value), _fraction(optimum.bound)) if optimum else (Fraction(0), Fraction(0))
     largest, total = count_largest(dice, sides), sides**dice
     return Solution((largest - saved) / total, programme.states, programme.observations, (bound - saved) / total, pivots)
 
 
-def _optimum(dice: int, sides: int, improve: Improver) -> tuple[Programme, Optimum | None, int]:
+def _optimum(dice: int, sides: int, improve: Improver, limit: int) -> tuple[Programme, Optimum | None, int]:
     """Return the packing programme, its optimum (None if nothing can be saved), and the number of pivots."""
     columns = programme_size(dice, sides)[2]
-    if columns > LARGEST_PROGRAMME:
-        raise ValueError(f"{dice} dice of {sides} sides need {columns:,} columns; the limit is {LARGEST_PROGRAMME:,}")
+    if columns > limit:
+        raise ValueError(f"{dice} dice of {sides} sides need {columns:,} columns; the limit is {limit:,}")
     programme = build_programme(dice, sides)
     if not columns:
         return programme, None, 0
@@ -187,7 +192,7 @@ def solve_ordered_simplex(dice: int, sides: int) -> Solution:
 
 METHODS: Mapping[str, Callable[[int, int], Solution]] = {
     "packing": solve_packing,
-    "packing-highs": partial(solve_packing, improve=highs_basis),
+    "packing-highs": partial(solve_packing, improve=highs_basis, limit=LARGEST_HIGHS),
     "ordered-simplex": solve_ordered_simplex,
 }
 
@@ -210,7 +215,7 @@ def strategy(dice: int, sides: int) -> Certificate:
     ValueError
         If the game is too large for :func:`solve_packing`.
     """
-    programme, optimum, _ = _optimum(dice, sides, improve_basis)
+    programme, optimum, _ = _optimum(dice, sides, improve_basis, LARGEST_PROGRAMME)
     mixes: dict[Faces, dict[int, Fraction]] = {roll: {} for roll in rolls(dice, sides)}
     # What the programme leaves out: seeing s, nothing hidden is better; seeing only ones, or nothing, it is never worse.
     hidden = {visible: Fraction(int(max(visible, default=1) == 1)) for visible in observations(dice, sides)}
@@ -279,11 +284,12 @@ def cost(values: Mapping[str, Any]) -> float:
     """Seconds that a game takes on one core, by measured powers of its size; next to nothing if it is refused."""
     dice, sides = values["dice"], values["sides"]
     if values["method"] == "ordered-simplex":
-        size, limit, seconds = sides**dice, LARGEST_ORDERED, 3.3e-6 * float(sides**dice) ** 2
+        size, limit, power, seconds = sides**dice, LARGEST_ORDERED, 2.0, 3.3e-6
+    elif values["method"] == "packing-highs":
+        size, limit, power, seconds = programme_size(dice, sides)[2], LARGEST_HIGHS, 1.6, 8e-9
     else:
-        size = programme_size(dice, sides)[2]
-        limit, seconds = LARGEST_PROGRAMME, 6e-9 * float(size) ** 1.6
-    return 5e-4 + (seconds if size <= limit else 0.0)
+        size, limit, power, seconds = programme_size(dice, sides)[2], LARGEST_PROGRAMME, 1.45, 6e-9
+    return 2e-4 + (seconds * float(size) ** power if size <= limit else 0.0)
 
 
 def prepare() -> None:

@@ -302,8 +302,8 @@ def test_the_programme_is_the_one_that_the_rules_give(dice, sides):
 
 
 def test_a_game_beyond_the_limit_is_refused_with_its_size():
-    with pytest.raises(ValueError, match=r"8 dice of 20 sides need 7,571,025 columns; the limit is 1,000,000"):
-        solve_packing(8, 20)
+    with pytest.raises(ValueError, match=r"8 dice of 21 sides need 10,935,925 columns; the limit is 8,000,000"):
+        solve_packing(8, 21)
     with pytest.raises(ValueError, match=r"4 dice of 20 sides have 160,000 ordered rolls; the limit is 1,296"):
         solve_ordered_simplex(4, 20)
 
