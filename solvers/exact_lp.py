@@ -92,7 +92,7 @@ def certify(network: Network, basis: Integers, word: float = WORD) -> Optimum:
     while True:
         peeling = _peeling(network, basis, word)
         primal, dual = peeling.primal(network.supply), peeling.dual(network.cost[basis])
-        entering = _first_improving(network, dual, network.cost, word)
+        entering = _first_improving(network, dual, word)
         leaving = primal.first_negative(basis)
         if leaving is not None:
             cost = network.cost if entering is None else np.zeros_like(network.cost)
@@ -154,11 +154,12 @@ def _product(network: Network, dual: Rationals, column: int) -> fmpq:
     return total
 
 
-def _first_improving(network: Network, dual: Rationals, cost: Integers, word: float) -> int | None:
+def _first_improving(network: Network, dual: Rationals, word: float) -> int | None:
     """Return the first column with cost above y A."""
-    sign = _compare(network.tail, network.head, network.at_tail, network.at_head, cost, dual.numerator, dual.denominator, word)
+    columns = (network.tail, network.head, network.at_tail, network.at_head, network.cost)
+    sign = _compare(*columns, dual.numerator, dual.denominator, word)
     for column in np.flatnonzero(sign > 0).tolist():
-        if sign[column] == 1 or _product(network, dual, column) < int(cost[column]):
+        if sign[column] == 1 or _product(network, dual, column) < int(network.cost[column]):
             return int(column)
     return None
 

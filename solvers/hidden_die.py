@@ -152,7 +152,7 @@ def solve_packing(dice: int, sides: int, improve: Improver = improve_basis, limi
     Raises
     ------
     ValueError
-        If the programme has more columns.
+        If the programme has more columns, or if counts of ordered rolls do not fit 64 bits.
     """
     programme, optimum, pivots = _optimum(dice, sides, improve, limit)
     saved, bound = (_fraction(optimum.value), _fraction(optimum.bound)) if optimum else (Fraction(0), Fraction(0))
@@ -319,8 +319,8 @@ STUDY = Study(
     version=1,
     title="Exact value of the hidden die: one side hides one of n dice, the other takes it or the best visible one",
     parameters=(
-        Parameter("dice", Integer(1), "number of dice rolled; with one, nothing is visible and the hidden die is taken"),
-        Parameter("sides", Integer(1), "sides of each die"),
+        Parameter("dice", Integer(1, 100), "number of dice rolled; with one, nothing is visible and the hidden die is taken"),
+        Parameter("sides", Integer(1, 10_000), "sides of each die"),
         Parameter(
             "method",
             Choice(tuple(METHODS)),

@@ -18,7 +18,7 @@ the rank of a roll is found from that of what remains visible without any look-u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, factorial
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,8 +97,16 @@ def programme_size(dice: int, sides: int) -> tuple[int, int, int]:
 
 
 def build_programme(dice: int, sides: int) -> Programme:
-    """Build the programme of `dice` dice with `sides` sides; empty for one die, and for fewer than three sides."""
+    """Build the programme of `dice` dice with `sides` sides; empty for one die, and for fewer than three sides.
+
+    Raises
+    ------
+    ValueError
+        If counts of ordered rolls do not fit 64 bits.
+    """
     states, observations, columns = programme_size(dice, sides)
+    if columns and sides ** (dice + 1) >= 2**62:
+        raise ValueError(f"{dice} dice of {sides} sides have more ordered rolls than 64-bit counts hold")
     programme = Programme(
         dice,
         sides,
@@ -114,7 +122,6 @@ def build_programme(dice: int, sides: int) -> Programme:
     if states:
         binomial = np.array([[comb(a, b) for b in range(dice + 1)] for a in range(sides + dice)])
         _enumerate(
-            factorial(dice),
             sides,
             binomial,
             programme.roll,
@@ -131,7 +138,6 @@ def build_programme(dice: int, sides: int) -> Programme:
 
 @compiled
 def _enumerate(
-    orders: int,
     sides: int,
     binomial: Integers,
     roll: Indices,
@@ -162,10 +168,11 @@ def _enumerate(
             below[i + 1] = below[i] + binomial[faces[i] + i - 1, i + 1]
         for i in range(visible - 1, -1, -1):
             over[i] = over[i + 1] + binomial[faces[i] + i, i + 2]
-        rolls, run = orders, 0
+        rolls, run = 1, 0
         for i in range(visible):
             run = run + 1 if i and faces[i] == faces[i - 1] else 1
-            rolls //= run
+            rolls = rolls * (i + 1) // run
+        rolls *= visible + 1
         room[observation] = (sides - largest) * rolls
 
         place = 0

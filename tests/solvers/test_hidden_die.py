@@ -306,6 +306,14 @@ def test_a_game_beyond_the_limit_is_refused_with_its_size():
         solve_packing(8, 21)
     with pytest.raises(ValueError, match=r"4 dice of 20 sides have 160,000 ordered rolls; the limit is 1,296"):
         solve_ordered_simplex(4, 20)
+    with pytest.raises(ValueError, match="40 dice of 3 sides have more ordered rolls than 64-bit counts hold"):
+        solve_packing(40, 3)
+
+
+def test_many_dice_of_few_sides_are_solved():
+    assert 2 < value(30, 3) < value(37, 3) < 3
+    assert value(28, 4) > value(27, 4)
+    assert value(100, 2) == 2 - Fraction(1, 2**100)
 
 
 def test_the_cost_of_a_refused_game_is_small_and_that_of_others_rises_with_size():
