@@ -29,26 +29,18 @@ class Peeling:
         The entries.
     word : float
         Magnitude from which arithmetic leaves 64-bit integers.
-
-    Raises
-    ------
-    ArithmeticError
-        If the basis is singular.
     """
 
     def __init__(self, tail: Indices, head: Indices, at_tail: Integers, at_head: Integers, word: float) -> None:
         self.tail, self.head, self.at_tail, self.at_head, self.word = tail, head, at_tail, at_head, word
-        self.node, self.edge = np.empty(tail.size, np.int32), np.empty(tail.size, np.int32)
-        left_nodes, left_edges = np.empty(tail.size, np.bool_), np.empty(tail.size, np.bool_)
-        steps = _peel(self.tail, self.head, self.node, self.edge, left_nodes, left_edges)
-        self.node, self.edge = self.node[:steps], self.edge[:steps]
-        self.core_nodes: list[int] = np.flatnonzero(left_nodes).tolist()
-        self.core_edges: list[int] = np.flatnonzero(left_edges).tolist()
-        if len(self.core_nodes) != len(self.core_edges):
-            raise ArithmeticError("the basis is singular")
+        node, edge = np.empty(tail.size, np.int32), np.empty(tail.size, np.int32)
+        steps = _peel(tail, head, node, edge)
+        self.node, self.edge = node[:steps], edge[:steps]
+        self.core_nodes: list[int] = np.setdiff1d(np.arange(tail.size), self.node, assume_unique=True).tolist()
+        self.core_edges: list[int] = np.setdiff1d(np.arange(tail.size), self.edge, assume_unique=True).tolist()
 
     def primal(self, supply: Integers) -> Rationals:
-        """Solve A_B x = supply."""
+        """Solve A_B x = supply; ArithmeticError if the basis is singular."""
         size = supply.size
         top, bottom = np.zeros(size, np.int64), np.zeros(size, np.int64)
         rest_top, rest_bottom, late = supply.astype(np.int64), np.ones(size, np.int64), np.zeros(size, np.int64)
@@ -74,7 +66,7 @@ class Peeling:
         return Rationals(top, bottom, large)
 
     def dual(self, cost: Integers) -> Rationals:
-        """Solve y A_B = cost."""
+        """Solve y A_B = cost; ArithmeticError if the basis is singular."""
         size = cost.size
         top, bottom = np.zeros(size, np.int64), np.zeros(size, np.int64)
         large: dict[int, fmpq] = {}
@@ -115,46 +107,30 @@ def _peel(
     head: Indices,
     node: Indices,
     edge: Indices,
-    left_nodes: NDArray[np.bool_],
-    left_edges: NDArray[np.bool_],
 ) -> int:
     """Order the basis by peeling; return the number of steps."""
     size = tail.size
     degree = np.zeros(size, np.int64)
     # The exclusive or of the edges at a node names the last one left, without a list of them.
     link = np.zeros(size, np.int64)
-    stack = np.empty(size, np.int64)
     for e in range(size):
         degree[tail[e]] += 1
         link[tail[e]] ^= e
         if head[e] >= 0:
             degree[head[e]] += 1
             link[head[e]] ^= e
-    left_nodes[:] = True
-    left_edges[:] = True
     steps = 0
     for first in range(size):
-        height = 0
-        if degree[first] == 1:
-            stack[0] = first
-            height = 1
-        while height:
-            height -= 1
-            i = stack[height]
-            if degree[i] != 1:
-                continue
+        i = first
+        while i >= 0 and degree[i] == 1:
             e = link[i]
             node[steps], edge[steps] = i, e
             steps += 1
             degree[i] = 0
-            left_nodes[i] = left_edges[e] = False
-            other = head[e] if tail[e] == i else tail[e]
-            if other >= 0:
-                degree[other] -= 1
-                link[other] ^= e
-                if degree[other] == 1:
-                    stack[height] = other
-                    height += 1
+            i = head[e] if tail[e] == i else tail[e]
+            if i >= 0:
+                degree[i] -= 1
+                link[i] ^= e
     return steps
 
 

@@ -10,6 +10,8 @@ from solvers import network_simplex
 from solvers.exact_lp import Network, certify
 from solvers.hidden_die_programme import build_programme, greedy_basis
 from solvers.network_simplex import improve_basis
+from solvers.peeling import Peeling
+from solvers.rationals import WORD
 
 
 def network(columns, supply):
@@ -81,6 +83,21 @@ def test_random_networks_have_the_optimum_that_scipy_finds(edges, supply):
     basis, _ = improve_basis(net, np.arange(6))
     assert value(net, basis) == pytest.approx(-found.fun, abs=1e-6)
     assert certify(net, basis).pivots == 0
+
+
+def test_bases_with_cycles_are_found_and_left():
+    random, cycles = np.random.default_rng(982), 0
+    for _ in range(200):
+        rows = np.arange(8)
+        edges = [(*random.choice(rows, 2, replace=False), *random.integers(1, 4, 2), random.integers(5, 9)) for _ in range(20)]
+        net = network(edges, random.integers(1, 10, rows.size))
+        found = linprog(-net.cost, A_eq=dense(net), b_eq=net.supply, method="highs")
+        basis, _ = improve_basis(net, rows)
+        assert value(net, basis) == pytest.approx(-found.fun, rel=1e-9)
+        assert certify(net, basis).pivots == 0
+        peeling = Peeling(net.tail[basis], net.head[basis], net.at_tail[basis], net.at_head[basis], WORD)
+        cycles += bool(peeling.core_edges)
+    assert 0 < cycles < 200
 
 
 def test_a_first_basis_with_a_cycle_is_refused():
