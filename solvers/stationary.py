@@ -261,7 +261,7 @@ def _rank(probability: Array, tie: float, ranking: NDArray[np.int16], gap: Array
         for i in range(n):
             behind = 0
             for k in range(i + 1, n):
-                first_wins = np.int64(p[i] >= p[k])
+                first_wins = 1 if p[i] >= p[k] else 0
                 before[k] += first_wins
                 behind += first_wins
             before[i] += n - 1 - i - behind
