@@ -162,6 +162,32 @@ def describe(study: Annotated[str, typer.Argument(help="Name of a study, such as
         raise UserError(str(error)) from None
 
 
+@app.command()
+def strategy(
+    dice: Annotated[int, typer.Option(min=1, help="Number of dice.")],
+    sides: Annotated[int, typer.Option(min=1, help="Sides of each die.")],
+) -> None:
+    """Print an optimal strategy of the hidden-die game for each side, in fractions.
+
+    The hider's table has the dice that each roll may hide, with their chances; the taker's has the chance of taking the hidden
+    die for each set of visible faces.  Together they prove the value.  A sweep with "strategies: true" keeps them in its store.
+
+    Example:
+
+      dicesweep strategy --dice 3 --sides 6
+    """
+    from pipeline.report import show_details
+    from solvers.study import find_study
+
+    study = find_study("hidden-die")
+    assert study.details is not None  # noqa: S101 - tells the type checker what that study declares
+    try:
+        columns = study.details({"dice": dice, "sides": sides, "method": "packing", "strategies": True})
+    except ValueError as error:
+        raise UserError(f"strategy: {error}") from None
+    out.print(show_details(columns))
+
+
 def main() -> None:
     """Run the command line; a mistake of the user ends in one line and exit code 2."""
     signal.signal(signal.SIGTERM, _terminated)

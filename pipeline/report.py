@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pipeline.resolve import allowed
 from pipeline.run import Plan
 from pipeline.store import DONE, FAILED, PENDING, STATES, Store
 from pipeline.sweep import Sweep
-from solvers.study import REQUIRED, Document, Headline, Kind, Parameter, Study
+from solvers.study import REQUIRED, Coordinate, Document, Headline, Kind, Parameter, Study
 
 MAX_CELLS = 800
 """Points beyond which a headline is folded into a summary."""
@@ -237,6 +237,22 @@ def show_study(study: Study) -> RenderableType:
     shown = ", ".join(headline.variable for headline in study.headline)
     tail = Text(f"headline: {shown}\nreference: {study.reference}")
     return Group(head, asked, answered, tail)
+
+
+def show_details(columns: Mapping[str, Coordinate]) -> RenderableType:
+    """Return the tables of one point: columns with the same dimension side by side."""
+    tables: dict[tuple[str, ...], dict[str, Coordinate]] = {}
+    for name, column in columns.items():
+        tables.setdefault(column.dims, {})[name] = column
+    shown: list[RenderableType] = []
+    for group in tables.values():
+        table = Table(header_style="bold", box=SIMPLE_HEAD)
+        for column in group.values():
+            table.add_column(column.long_name, justify="right")
+        for row in zip(*(column.values.tolist() for column in group.values()), strict=True):
+            table.add_row(*(f"{item:.6f}" if isinstance(item, float) else str(item) for item in row))
+        shown.append(table)
+    return Group(*shown)
 
 
 def _kind(kind: Kind) -> str:

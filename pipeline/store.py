@@ -2,8 +2,9 @@
 
 Layout.  Every variable of the study is an array over the sweep's dimensions and then its own; its chunk is one block of
 points and the whole of its own dimensions.  Beside them stand ``status`` (per point: 0 pending, 1 done, 2 failed, 3 excluded),
-``failure`` (per point: why it failed) and the coordinates.  The group's attribute ``dicesweep`` holds, as one JSON string,
-everything that the answer depends on.
+``failure`` (per point: why it failed) and the coordinates.  Tables whose length depends on the point, such as strategies, are
+in groups of their own, ``details/dice=3,sides=6``, so that the whole is a tree for ``xr.open_datatree``.  The attribute
+``dicesweep`` holds, as one JSON string, everything that the answer depends on.
 
 Order of writes.  A block's data, then its ``status``: a point that is not pending has its data in the store.  A new store is
 put together under another name and renamed, so there is never half of one.
@@ -31,11 +32,12 @@ from pipeline.errors import UserError
 from pipeline.identity import differences
 from pipeline.space import Block, blocks, chunk_shape
 from pipeline.sweep import Label, Sweep, canonical, digest, from_plain, label_array
-from solvers.study import UnknownStudyError, Variable
+from solvers.study import Coordinate, UnknownStudyError, Variable
 
 PENDING, DONE, FAILED, EXCLUDED = range(4)
 STATES = ("pending", "done", "failed", "excluded")
 ATTRIBUTE = "dicesweep"
+DETAILS = "details"
 FORMAT = 1
 
 STATUS = Variable("status", "state of the point", dtype="uint8")
@@ -248,6 +250,20 @@ def open_sweep(path: str | Path) -> xr.Dataset:
     _read_spec(path)
     dataset: xr.Dataset = xr.open_zarr(str(path), consolidated=False, chunks=None)
     return dataset
+
+
+def write_details(store: Store, index: tuple[int, ...], columns: Mapping[str, Coordinate]) -> None:
+    """Write the tables that belong to one point, into a group of their own."""
+    attributes = {name: {"long_name": column.long_name, "units": column.unit} for name, column in columns.items()}
+    variables = {name: (column.dims, column.values, attributes[name]) for name, column in columns.items()}
+    group = f"{DETAILS}/{point_name(store.sweep, index)}"
+    xr.Dataset(variables).to_zarr(store.path, group=group, mode="w", consolidated=False, zarr_format=3)
+
+
+def point_name(sweep: Sweep, index: tuple[int, ...]) -> str:
+    """Return the name of the group of a point, such as ``dice=3,sides=6``."""
+    pairs = zip(sweep.dimensions, index, strict=True)
+    return ",".join(f"{dimension.name}={dimension.labels[i]}" for dimension, i in pairs) or "point"
 
 
 @dataclass(frozen=True)

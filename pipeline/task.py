@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.space import Block, block_at, grids
-from pipeline.store import DONE, EXCLUDED, FAILED, FAILURE, PENDING, Store, fill_value, open_store
+from pipeline.store import DONE, EXCLUDED, FAILED, FAILURE, PENDING, Store, fill_value, open_store, write_details
 from pipeline.sweep import Sweep
 from solvers.study import Grid, Variable
 
@@ -60,6 +60,7 @@ def run_block(path: str, index: tuple[int, ...]) -> Receipt:
     excluded = pending & store.sweep.excluded(block.region)
     results = _empty_results(store, block, kept=not pending.all())
     failures = solve_points(store.sweep, block, pending & ~excluded, results)
+    failures |= _keep_details(store, block, pending & ~excluded, failures)
     status[pending] = DONE
     status[excluded] = EXCLUDED
     for place, reason in failures.items():
@@ -90,6 +91,33 @@ def _empty_results(store: Store, block: Block, *, kept: bool) -> dict[str, NDArr
     return results
 
 
+def _keep_details(
+    store: Store, block: Block, wanted: NDArray[np.bool_], failures: Mapping[tuple[int, ...], str]
+) -> dict[tuple[int, ...], str]:
+    """Write the tables of each point that has some, and return those points for which this failed, with the reason."""
+    details = store.sweep.study.details
+    failed: dict[tuple[int, ...], str] = {}
+    if details is None:
+        return failed
+    for place in map(tuple, np.argwhere(wanted).tolist()):
+        if place in failures:
+            continue
+        index = tuple(part.start + i for part, i in zip(block.region, place, strict=True))
+        try:
+            columns = details({name: value.value for name, value in store.sweep.at(index).items()})
+        except Exception as error:
+            failed[place] = reason(error)
+            continue
+        if columns:
+            write_details(store, index, columns)
+    return failed
+
+
+def reason(error: Exception) -> str:
+    """Return why a point failed, as it is kept beside it."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
 def solve_points(
     sweep: Sweep, block: Block, wanted: NDArray[np.bool_], results: Mapping[str, NDArray[Any]]
 ) -> dict[tuple[int, ...], str]:
@@ -107,7 +135,7 @@ def solve_points(
         except Exception as error:
             points = list(itertools.product(*(place.tolist() for place in places)))
             if len(points) == 1:
-                failures[points[0]] = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+                failures[points[0]] = reason(error)
                 continue
             for point in points:
                 alone = np.zeros(block.shape, np.bool_)

@@ -156,6 +156,8 @@ class Variable:
         What a NaN says, if one can be a result.  Without it a non-finite number is a fault of the solver.
     when : callable
         All values of the parameters to whether a sweep over them has this variable at all.
+    reproducible : bool
+        False if the same point gives another number each time, as a duration does.
     """
 
     name: str
@@ -165,6 +167,7 @@ class Variable:
     unit: str = "1"
     missing: str | None = None
     when: Callable[[Values], bool] = _always
+    reproducible: bool = True
 
 
 @dataclass(frozen=True)
@@ -277,6 +280,9 @@ class Study:
         All values of the parameters to None.  Raises :class:`ParameterError` for combinations that make no sense.
     prepare : callable
         Compiles what ``solve`` needs, once a process, so that the time is seen and said, and taken out of the first point.
+    details : callable or None
+        Values of all parameters at one point to tables that belong to that point alone, since their lengths depend on it (a
+        strategy): named columns, those with the same dimension being one table.  Empty if the point has none.
     reference : str
         Source of the model.
     """
@@ -292,6 +298,7 @@ class Study:
     coordinates: Callable[[Values], Mapping[str, Coordinate]] = _no_coordinates
     check: Callable[[Values], None] = _no_objection
     prepare: Callable[[], None] = _nothing_to_prepare
+    details: Callable[[Mapping[str, Any]], Mapping[str, Coordinate]] | None = None
     reference: str = ""
 
     def parameter(self, name: str) -> Parameter:

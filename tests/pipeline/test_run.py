@@ -136,6 +136,26 @@ def test_excluded_points_are_left_out_and_said_to_be(load: Load, tmp_path: Path,
     assert status.values.tolist() == [[DONE, DONE], [DONE, EXCLUDED], [DONE, EXCLUDED]]
 
 
+def test_strategies_are_kept_in_a_group_for_each_point(write: Callable[..., Path], tmp_path: Path) -> None:
+    path = write("study: hidden-die\nparameters: {dice: [1, 2], sides: [3, 4], strategies: true}")
+    run(load_sweep(path), tmp_path / "s.zarr")
+    tree = xr.open_datatree(tmp_path / "s.zarr", engine="zarr", consolidated=False)
+    assert set(tree["details"].children) == {"dice=1,sides=3", "dice=1,sides=4", "dice=2,sides=3", "dice=2,sides=4"}
+    point = tree["details/dice=2,sides=4"].dataset
+    assert point["roll"].dims == point["hide"].dims == ("choice",)
+    assert point["chance"].groupby(point["roll"]).sum().values == pytest.approx(1)
+    assert point["visible"].values.tolist() == ["1", "2", "3", "4"]
+    assert not (tmp_path / "t.zarr").exists()
+    run(load_sweep(path, ["strategies=false"]), tmp_path / "t.zarr")
+    assert not (tmp_path / "t.zarr" / "details").exists()
+
+
+def test_a_game_that_is_too_large_fails_with_the_reason(write: Callable[..., Path], tmp_path: Path) -> None:
+    dataset = run(load_sweep(write("study: hidden-die\nparameters: {dice: [2, 12], sides: 60}")), tmp_path / "s.zarr")
+    assert dataset["status"].values.tolist() == [DONE, FAILED]
+    assert "96,965,920,133,368 columns; the limit is 8,000,000" in dataset["failure"].values[1]
+
+
 def test_a_zip_has_one_dimension_with_all_its_coordinates(load: Load, tmp_path: Path) -> None:
     dataset = run(load("zip: {variant: {x: [2, 3], mode: [b, c]}}\nparameters: {y: [1.0, 4.0]}"), tmp_path / "s.zarr")
     assert dataset["product"].dims == ("variant", "y")
