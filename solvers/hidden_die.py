@@ -265,7 +265,7 @@ def solve(grid: Grid) -> Results:
         expected_max = Fraction(count_largest(dice, sides), sides**dice)
         found = {
             "value": float(solution.value),
-            "value_exact": str(solution.value),
+            "value_exact": f"{solution.value.numerator}/{solution.value.denominator}",
             "expected_max": float(expected_max),
             "saving": float(expected_max - solution.value),
             **{name: float(worth) for name, worth in rules(dice, sides).items()},
@@ -339,7 +339,7 @@ def prepare() -> None:
 
 VARIABLES = (
     Variable("value", "expected face taken, under optimal play of both sides"),
-    Variable("value_exact", "expected face taken, under optimal play, as an exact fraction", (), "str"),
+    Variable("value_exact", "expected face taken, under optimal play, as an exact fraction p/q", (), "str"),
     Variable("expected_max", "expected largest face: what the taker would get if nothing were hidden"),
     Variable("saving", "what optimal hiding takes off the expected largest face"),
     Variable("always_hide_largest", "expected face if the hider always hides the largest die, and the taker knows"),

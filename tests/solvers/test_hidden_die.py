@@ -331,7 +331,7 @@ def test_the_study_fills_a_grid_with_the_types_that_it_declares(method):
     for variable in STUDY.variables:
         assert results[variable.name].shape == (2, 3)
         assert results[variable.name].dtype == (object if variable.dtype == "str" else variable.dtype)
-    assert results["value_exact"].tolist() == [["1", "7/2", "4"], ["1", "145/36", str(value(2, 7))]]
+    assert results["value_exact"].tolist() == [["1/1", "7/2", "4/1"], ["1/1", "145/36", str(value(2, 7))]]
     assert (results["primal_dual_gap"] == 0).all()
     np.testing.assert_allclose(results["value"] + results["saving"], results["expected_max"], rtol=1e-15)
 
