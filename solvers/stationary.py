@@ -40,12 +40,14 @@ from solvers.board import BOARD, Board, Card, Deck, LandingLaw, deck_document, l
 from solvers.compiled import compiled
 from solvers.decks import DECKS, check_chains, check_decks, own_deck
 from solvers.dice import dice_law, wrap
+from solvers.exact import exact_probability
 from solvers.study import (
     Choice,
     Coordinate,
     Grid,
     Headline,
     Integer,
+    Law,
     Parameter,
     ParameterError,
     Results,
@@ -502,6 +504,36 @@ def cost(values: Mapping[str, Any]) -> float:
     return 5e-6 * (states / 120) ** 2
 
 
+def _sums_to_one(answers: Results) -> NDArray[np.bool_]:
+    probability = answers["probability"]
+    return np.asarray((probability >= 0).all(axis=1) & (np.abs(probability.sum(axis=1) - 1) < 1e-12))
+
+
+def _ranked(answers: Results) -> NDArray[np.bool_]:
+    ranked = np.take_along_axis(answers["probability"], answers["ranking"].astype(np.intp), axis=1)
+    every = (np.sort(answers["ranking"], axis=1) == np.arange(ranked.shape[1])).all(axis=1)
+    return np.asarray(every & (np.diff(ranked, axis=1) < TIE).all(axis=1))
+
+
+LAWS = (
+    Law("probabilities are not negative and sum to one", _sums_to_one),
+    Law("the ranking has every square once, by falling probability", _ranked),
+    Law("the residual is below 1e-12", lambda answers: answers["residual"] < 1e-12),
+)
+
+SLOWEST_EXACT = 2000
+"""Largest total of the dice for which rational arithmetic is asked for; it takes a few seconds there."""
+
+
+def recompute(values: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
+    """Compare the probabilities of a point with exact rationals."""
+    if values["dice"] * values["sides"] > SLOWEST_EXACT:
+        return None
+    exact = np.array([float(p) for p in exact_probability(**values)])
+    error = float(np.abs(exact - answers["probability"]).max())
+    return f"a probability is off by {error:.2g} from exact rationals" if error > 1e-13 else ""
+
+
 def prepare() -> None:
     """Compile the kernels, or load them from the cache, by using them once."""
     _reach(np.ones((1, 1), np.bool_), 0)
@@ -553,5 +585,8 @@ STUDY = Study(
     coordinates=coordinates,
     check=check,
     prepare=prepare,
+    contained=True,
+    laws=LAWS,
+    recompute=recompute,
     reference="Project Euler, problem 84, Monopoly odds; T. Collins, Probabilities in the Game of Monopoly (1997)",
 )
