@@ -36,155 +36,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.board import BOARD, Board, Card, Deck, LandingLaw, deck_document, landing_law
+from solvers.board import Board, Card, Deck, LandingLaw, landing_law
+from solvers.chain import Kernel, card_targets, kernel, recurrent_class
 from solvers.compiled import compiled
-from solvers.decks import DECKS, check_chains, check_decks, own_deck
-from solvers.dice import dice_law, wrap
-from solvers.study import (
-    Choice,
-    Coordinate,
-    Grid,
-    Headline,
-    Integer,
-    Parameter,
-    ParameterError,
-    Results,
-    Study,
-    Values,
-    Variable,
-)
+from solvers.decks import DECKS
+from solvers.ranking import ranks
+from solvers.rules import PARAMETERS, Rules, check, coordinates
+from solvers.study import Grid, Headline, Results, Study, Variable
 
 Array = NDArray[np.float64]
 
-TIE = 1e-14
-"""Probabilities closer than this are ranked by square: above the error of the solution, below any gap that is known."""
-
 BATCH = 128
 """Decks solved at a time; their matrices stay in the second-level cache."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Everything that the chain depends on but the decks."""
-
-    board: Board
-    dice: int
-    sides: int
-    doubles_limit: int
-    doubles_after_jail: str
-
-    @property
-    def counters(self) -> int:
-        """Number of values that the doubles counter takes."""
-        return max(self.doubles_limit, 1)
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """The part of the chain that no deck changes.
-
-    Attributes
-    ----------
-    quiet : ndarray of float64, shape (n, n)
-        Q: rolls that draw no card.  State (q, c) has index c * N + q.
-    draw : ndarray of float64, shape (n, m)
-        H: rolls that draw one.  Event (i-th draw square, c) has index c * squares + i.
-    """
-
-    quiet: Array
-    draw: Array
-
-
-def kernel(rules: Rules) -> Kernel:
-    """Build Q and H for one set of rules."""
-    board, size, counters = rules.board, rules.board.size, rules.counters
-    law = dice_law(rules.dice, rules.sides)
-    single, double = _circulant(law.single, size), _circulant(law.double, size)
-    quiet = np.zeros((counters, size, counters, size))
-    draw = np.zeros((counters, size, counters, len(board.draw_squares)))
-
-    def move(source: int, step: Array, counter: int) -> None:
-        plain = step.copy()
-        plain[:, [*board.go_to_jail, *board.draw_squares]] = 0
-        quiet[source, :, counter, :] += plain
-        jailed = 0 if rules.doubles_after_jail == "reset" else counter
-        quiet[source, :, jailed, board.jail] += step[:, list(board.go_to_jail)].sum(axis=1)
-        draw[source, :, counter, :] += step[:, list(board.draw_squares)]
-
-    for source in range(counters):
-        if rules.doubles_limit == 0:
-            move(source, single + double, 0)
-            continue
-        move(source, single, 0)
-        if source + 1 < counters:
-            move(source, double, source + 1)
-        else:
-            quiet[source, :, 0, board.jail] += law.double.sum()
-    n = counters * size
-    return Kernel(quiet.reshape(n, n), draw.reshape(n, -1))
-
-
-def _circulant(law: Array, size: int) -> Array:
-    start = np.arange(size)
-    circulant: Array = wrap(law, size)[(start[None, :] - start[:, None]) % size]
-    return circulant
-
-
-def card_targets(rules: Rules, finals: Sequence[int]) -> NDArray[np.intp]:
-    """Return the state in which each column of a landing law leaves the token; shape (counters, finals + 1)."""
-    size = rules.board.size
-    targets = np.array([[c * size + square for square in (*finals, rules.board.jail)] for c in range(rules.counters)])
-    if rules.doubles_after_jail == "reset":
-        targets[:, -1] = rules.board.jail
-    return targets
-
-
-@compiled
-def _reach(edges: NDArray[np.bool_], start: int) -> NDArray[np.bool_]:
-    """Return the states that can be reached from `start`, itself included."""
-    n = edges.shape[0]
-    seen = np.zeros(n, np.bool_)
-    stack = np.empty(n, np.int64)
-    seen[start] = True
-    stack[0] = start
-    top = 1
-    while top:
-        top -= 1
-        state = stack[top]
-        for following in range(n):
-            if edges[state, following] and not seen[following]:
-                seen[following] = True
-                stack[top] = following
-                top += 1
-    return seen
-
-
-def recurrent_class(forward: NDArray[np.bool_], start: int) -> NDArray[np.bool_]:
-    """Return the one closed class that can be reached from `start`.
-
-    Parameters
-    ----------
-    forward : ndarray of bool, shape (k, k)
-        Which node can follow which in one step.
-
-    Returns
-    -------
-    ndarray of bool, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If more than one closed class can be reached, so that the long run depends on chance.
-    """
-    backward = np.ascontiguousarray(forward.T)
-    state = start
-    reached = ahead = _reach(forward, start)
-    while (beyond := ahead & ~(behind := _reach(backward, state))).any():
-        state = int(np.argmax(beyond))
-        ahead = _reach(forward, state)
-    if (reached & ~behind).any():
-        raise ValueError("the token can end up in more than one closed set of squares: the long-run odds depend on chance")
-    return ahead
 
 
 @compiled
@@ -246,33 +109,6 @@ def _residual(pi: Array, quiet: Array, rates: Array, law: Array, targets: NDArra
         for state in range(pi.shape[1]):
             total += abs(quiet[d, state] - pi[d, state])
         residual[d] = total
-
-
-@compiled
-def _rank(probability: Array, tie: float, ranking: NDArray[np.int16], gap: Array) -> None:
-    """Sort each row of `probability` (d, n) downwards, ties by index, into `ranking` and the gaps to the next."""
-    decks, n = probability.shape
-    for d in range(decks):
-        p = probability[d]
-        order = ranking[d]
-        # Counting who comes before needs no branches, which makes it several times faster than sorting on some forty squares.
-        for k in range(n):
-            before = 0
-            for i in range(k):
-                before += p[i] >= p[k]
-            for i in range(k + 1, n):
-                before += p[i] > p[k]
-            order[before] = k
-        first = 0
-        for k in range(1, n + 1):
-            if k < n and p[order[k - 1]] - p[order[k]] < tie:
-                continue
-            if k - first > 1:
-                order[first:k].sort()
-            first = k
-        for k in range(n - 1):
-            gap[d, k] = max(p[order[k]] - p[order[k + 1]], 0.0)
-        gap[d, n - 1] = np.nan
 
 
 @dataclass(frozen=True)
@@ -396,32 +232,6 @@ class _ClassSolver:
         return pi
 
 
-def ranks(probability: Array) -> tuple[NDArray[np.int16], Array, NDArray[np.str_]]:
-    """Rank squares by falling probability.
-
-    Parameters
-    ----------
-    probability : ndarray of float64, shape (d, N)
-
-    Returns
-    -------
-    ranking : ndarray of int16, shape (d, N)
-        Squares by falling probability; squares closer than :data:`TIE` stand in the order of their numbers.
-    rank_gap : ndarray of float64, shape (d, N)
-        Probability of each ranked square minus that of the next; NaN in the last column, which has no next.
-    modal : ndarray of str, shape (d,)
-        The top three, two digits each (three digits on boards beyond a hundred squares).
-    """
-    ranking = np.empty(probability.shape, np.int16)
-    gap = np.empty(probability.shape)
-    _rank(np.ascontiguousarray(probability), TIE, ranking, gap)
-    width = max(2, len(str(probability.shape[1] - 1)))
-    digits = np.array([f"{square:0{width}d}" for square in range(probability.shape[1])])
-    top = digits[ranking[:, :3]]
-    modal = np.ascontiguousarray(top).view(f"<U{width * top.shape[1]}")[:, 0]
-    return ranking, gap, modal
-
-
 def solve(grid: Grid) -> Results:
     """Answer a grid of points; chest and chance decks share all the work that does not depend on them."""
     rules_names = [p.name for p in STUDY.parameters if p.name not in DECKS]
@@ -468,27 +278,6 @@ def _assembled(
     return results
 
 
-def check(values: Values) -> None:
-    """Raise ParameterError for decks that do not fit the boards, and for cards that can send a token round for ever."""
-    check_decks(values)
-    check_chains(values, values["back_onto_draw"])
-
-
-def coordinates(values: Values) -> Mapping[str, Coordinate]:
-    """Label the squares and the ranks."""
-    sizes = sorted({board.size for board in values["board"]})
-    if len(sizes) > 1:
-        raise ParameterError("board", f"boards of different sizes ({sizes[0]} and {sizes[-1]}) cannot share one dataset")
-    found = {
-        "square": Coordinate(("square",), np.arange(sizes[0], dtype=np.int16), "square, counted from the start"),
-        "rank": Coordinate(("rank",), np.arange(1, sizes[0] + 1, dtype=np.int16), "rank, 1 = most probable"),
-    }
-    if len({board.names for board in values["board"]}) == 1:
-        names = np.array(values["board"][0].names, dtype=object)
-        found["square_name"] = Coordinate(("square",), names, "name of the square")
-    return found
-
-
 def cost(values: Mapping[str, Any]) -> float:
     """Seconds that a point takes on one core, when it is one of many decks."""
     states: int = values["board"].size * max(values["doubles_limit"], 1)
@@ -497,7 +286,7 @@ def cost(values: Mapping[str, Any]) -> float:
 
 def prepare() -> None:
     """Compile the kernels, or load them from the cache, by using them once."""
-    _reach(np.ones((1, 1), np.bool_), 0)
+    recurrent_class(np.ones((1, 1), np.bool_), 0)
     _stationary(np.ones((1, 1, 1)), np.empty((1, 1)))
     _place(np.ones((1, 1)), np.ones((1, 1, 1)), np.empty((1, 1, 1)))
     _residual(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1), np.intp), np.empty(1))
@@ -508,26 +297,7 @@ STUDY = Study(
     name="stationary",
     version=1,
     title="Long-run probability that the token is on each square at the end of a roll",
-    parameters=(
-        Parameter("board", BOARD, "the squares, and what they do", default="monopoly"),
-        Parameter("dice", Integer(1, 100), "number of dice rolled together", default=2),
-        Parameter("sides", Integer(1, 10_000), "sides of each die", default=6),
-        Parameter("doubles_limit", Integer(0, 20), "this many doubles in a row go to jail; 0 = no such rule", default=3),
-        Parameter(
-            "doubles_after_jail",
-            Choice(("keep", "reset")),
-            "doubles counter after jail by square or card",
-            default="keep",
-        ),
-        Parameter(
-            "back_onto_draw",
-            Choice(("chain", "stop")),
-            "whether a back-n card onto a draw square draws another card",
-            default="chain",
-        ),
-        Parameter("chest", deck_document("chest"), "deck of the chest squares", default=own_deck("chest"), shared=True),
-        Parameter("chance", deck_document("chance"), "deck of the chance squares", default=own_deck("chance"), shared=True),
-    ),
+    parameters=PARAMETERS,
     variables=(
         Variable("probability", "long-run probability at the end of a roll", ("square",)),
         Variable("ranking", "squares by falling probability", ("rank",), "int16"),
