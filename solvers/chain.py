@@ -8,16 +8,20 @@ is no limit) and n = N * L states on a board of N squares.  One roll is
 Q (n x n) holds the rolls that draw none: moves round the circle, landings on a go-to-jail square and the L-th doubles; H
 (n x m) the rolls that land on a draw square, an *event* (draw square s, counter after the roll); and W (m x n) where the
 cards of that event leave the token.  Q and H depend on board, dice and rules alone; only W depends on the decks.
+
+Where the decks are drawn in order, W is not a matrix but a table: each card leads from an event to a state, or to another event
+where it makes the token draw again.  States and events are numbered together for that, the events after the n states.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.board import JAIL, Deck, deck_of, draws_again
 from solvers.compiled import compiled
 from solvers.dice import dice_law, wrap
 from solvers.rules import Rules
@@ -131,3 +135,50 @@ def recurrent_class(forward: NDArray[np.bool_], start: int) -> NDArray[np.bool_]
     if (reached & ~behind).any():
         raise ValueError("the token can end up in more than one closed set of squares: the long-run odds depend on chance")
     return ahead
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Where single cards lead.
+
+    Attributes
+    ----------
+    follows : ndarray of uint16, shape (m, kinds)
+        What each kind of card of the event's own deck makes of an event: a state, or n plus another event.
+    deck : ndarray of uint8, shape (m,)
+        From which deck each event draws, in the order of the board.
+    piles : tuple of ndarray of uint16
+        For each deck of the board, the kind of each card, sorted.
+    """
+
+    follows: NDArray[np.uint16]
+    deck: NDArray[np.uint8]
+    piles: tuple[NDArray[np.uint16], ...]
+
+
+def card_table(rules: Rules, decks: Mapping[str, Deck], back_onto_draw: str) -> Cards:
+    """Look up where each card leads from each event; `decks` by name, those that the board does not draw from left aside."""
+    board, size = rules.board, rules.board.size
+    column = {square: i for i, square in enumerate(board.draw_squares)}
+    names = [name for name in board.draws if board.draws[name]]
+    kinds = max((len(decks[name].counts) for name in names), default=0)
+    follows = np.zeros((rules.counters, len(column), kinds), np.uint16)
+    deck = np.zeros((rules.counters, len(column)), np.uint8)
+    for square, i in column.items():
+        name = deck_of(board, square)
+        deck[:, i] = names.index(name)
+        for kind, (card, _) in enumerate(decks[name].counts):
+            target = board.arrival(square, card)
+            for counter in range(rules.counters):
+                if target == JAIL:
+                    jailed = 0 if rules.doubles_after_jail == "reset" else counter
+                    follows[counter, i, kind] = jailed * size + board.jail
+                elif draws_again(board, square, card, back_onto_draw):
+                    follows[counter, i, kind] = rules.counters * size + counter * len(column) + column[target]
+                else:
+                    follows[counter, i, kind] = counter * size + target
+    piles = tuple(
+        np.repeat(np.arange(len(decks[name].counts), dtype=np.uint16), [count for _, count in decks[name].counts])
+        for name in names
+    )
+    return Cards(follows.reshape(-1, kinds), deck.ravel(), piles)

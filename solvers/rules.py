@@ -51,7 +51,7 @@ PARAMETERS = (
 """Everything that a long-run study can be asked about, but how it works it out."""
 
 
-def check(values: Values) -> None:
+def check_rules(values: Values) -> None:
     """Raise ParameterError for decks that do not fit the boards, and for cards that can send a token round for ever."""
     check_decks(values)
     check_chains(values, values["back_onto_draw"])

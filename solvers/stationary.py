@@ -41,7 +41,7 @@ from solvers.chain import Kernel, card_targets, kernel, recurrent_class
 from solvers.compiled import compiled
 from solvers.decks import DECKS
 from solvers.ranking import ranks
-from solvers.rules import PARAMETERS, Rules, check, coordinates
+from solvers.rules import PARAMETERS, Rules, check_rules, coordinates
 from solvers.study import Grid, Headline, Results, Study, Variable
 
 Array = NDArray[np.float64]
@@ -314,7 +314,7 @@ STUDY = Study(
     cost=cost,
     headline=(Headline("modal"),),
     coordinates=coordinates,
-    check=check,
+    check=check_rules,
     prepare=prepare,
     reference="Project Euler, problem 84, Monopoly odds; T. Collins, Probabilities in the Game of Monopoly (1997)",
 )
