@@ -23,6 +23,9 @@ every few rolls; so the error does not grow with the number of sides, and no sec
 Which states.  The answer is the long-run fraction of rolls, from the start square, which exists for periodic chains too.  It
 is unique if and only if just one closed class can be reached from the start; all of the above is done within that class, and
 every other state gets exactly zero.
+
+Deck memory.  All of this is for decks that are reshuffled at each draw.  With ``deck_memory: cycle`` they are shuffled once and
+drawn in order for ever; the answer is the mean over random orders, each solved exactly by :mod:`solvers.deck_cycle`.
 """
 
 from __future__ import annotations
@@ -39,10 +42,22 @@ from numpy.typing import NDArray
 from solvers.board import Board, Card, Deck, LandingLaw, landing_law
 from solvers.chain import Kernel, card_targets, kernel, recurrent_class
 from solvers.compiled import compiled
+from solvers.deck_cycle import MOST_NODES, CycleSolver, solve_orders
 from solvers.decks import DECKS
 from solvers.ranking import ranks
 from solvers.rules import PARAMETERS, Rules, check_rules, coordinates
-from solvers.study import Grid, Headline, Results, Study, Variable
+from solvers.study import (
+    Choice,
+    Grid,
+    Headline,
+    Integer,
+    Parameter,
+    ParameterError,
+    Results,
+    Study,
+    Values,
+    Variable,
+)
 
 Array = NDArray[np.float64]
 
@@ -233,33 +248,71 @@ class _ClassSolver:
 
 
 def solve(grid: Grid) -> Results:
-    """Answer a grid of points; chest and chance decks share all the work that does not depend on them."""
-    rules_names = [p.name for p in STUDY.parameters if p.name not in DECKS]
+    """Answer a grid of points; with reshuffled decks these share all the work that does not depend on them."""
+    parts = []
+    for index, chosen in grid.over("deck_memory"):
+        part = _without_memory(grid, index)
+        parts.append((index, _solve_in_order(part) if chosen.get("deck_memory") == "cycle" else _solve_shuffled(part)))
+    if len(parts) == 1:
+        return {name: answer.reshape((*grid.shape, *answer.shape[len(part.shape) :])) for name, answer in parts[0][1].items()}
+    results: dict[str, NDArray[Any]] = {}
+    for name, first in parts[0][1].items():
+        results[name] = np.empty((*grid.shape, *first.shape[len(part.shape) :]), first.dtype)
+        for index, answer in parts:
+            results[name][index] = answer[name]
+    return results
+
+
+def _without_memory(grid: Grid, index: tuple[int | slice, ...]) -> Grid:
+    """Return the part of a grid at an index that is whole numbers along ``deck_memory`` alone, with seeds as in the whole."""
+    if "deck_memory" not in grid.axes:
+        return grid
+    place = list(grid.axes).index("deck_memory")
+
+    def seed(at: tuple[int, ...]) -> np.random.SeedSequence:
+        return grid.seed((*at[:place], int(index[place]), *at[place:]))  # type: ignore[arg-type]
+
+    axes = {name: values for name, values in grid.axes.items() if name != "deck_memory"}
+    return Grid(axes, grid.fixed, seed, grid.sizes, grid.progress)
+
+
+def _solve_shuffled(grid: Grid) -> Results:
+    rules_names = [p.name for p in PARAMETERS if p.name not in DECKS]
     decks = {name: tuple(grid.axes.get(name, (grid.fixed.get(name),))) for name in DECKS}
     inner = tuple(len(decks[name]) for name in decks if name in grid.axes)
     laws: dict[tuple[int, str], DeckLaws] = {}
     answers: list[tuple[tuple[int | slice, ...], dict[str, NDArray[Any]]]] = []
-    for index, chosen in grid.over(*rules_names):
+    for index, chosen in grid.over(*rules_names, "orders"):
+        chosen.pop("orders", None)
         back_onto_draw = chosen.pop("back_onto_draw")
         rules = Rules(**chosen)
         key = (id(rules.board), back_onto_draw)
         if key not in laws:
             laws[key] = DeckLaws.resolve(rules.board, decks, back_onto_draw)
         probability, residual = solve_decks(rules, laws[key])
-        ranking, gap, modal = ranks(probability)
-        answers.append(
-            (
-                index,
-                {
-                    "probability": probability,
-                    "ranking": ranking,
-                    "modal": modal,
-                    "rank_gap": gap,
-                    "residual": residual,
-                },
-            )
-        )
+        answers.append((index, _answer(probability, residual)))
     return _assembled(grid.shape, inner, answers)
+
+
+def _answer(probability: Array, residual: Array) -> dict[str, NDArray[Any]]:
+    ranking, gap, modal = ranks(probability)
+    none = np.broadcast_to(np.nan, probability.shape)
+    return {
+        "probability": probability,
+        "ranking": ranking,
+        "modal": modal,
+        "rank_gap": gap,
+        "residual": residual,
+        "standard_error": none,
+        "order_spread": none,
+    }
+
+
+def _solve_in_order(grid: Grid) -> Results:
+    answer = solve_orders(grid)
+    flat = answer["probability"].reshape(-1, answer["probability"].shape[-1])
+    ranked = _answer(flat, answer["residual"].ravel())
+    return {name: some.reshape((*grid.shape, *some.shape[1:])) for name, some in ranked.items()} | answer
 
 
 def _assembled(
@@ -278,9 +331,27 @@ def _assembled(
     return results
 
 
+def check(values: Values) -> None:
+    """Raise ParameterError for decks that do not fit the boards or each other, and for decks too large to be kept in order."""
+    check_rules(values)
+    if "cycle" not in values.get("deck_memory", ()):
+        return
+    for board in values["board"]:
+        nodes = max(max(values["doubles_limit"]), 1) * len(board.draw_squares)
+        nodes *= math.prod(max(deck.size for deck in values[name]) for name in DECKS if name in board.draws)
+        if nodes > MOST_NODES:
+            raise ParameterError(
+                "deck_memory", f"cycle: these decks make a chain of {nodes} draws; at most {MOST_NODES} are solved"
+            )
+
+
 def cost(values: Mapping[str, Any]) -> float:
     """Seconds that a point takes on one core, when it is one of many decks."""
     states: int = values["board"].size * max(values["doubles_limit"], 1)
+    if values["deck_memory"] == "cycle":
+        cells: int = math.prod(values[name].size for name in DECKS if name in values["board"].draws)
+        orders: int = values["orders"]
+        return 1e-2 * (states / 120) ** 2 + 3e-3 * orders * cells / 256 * (states / 120)
     return 5e-6 * (states / 120) ** 2
 
 
@@ -291,13 +362,27 @@ def prepare() -> None:
     _place(np.ones((1, 1)), np.ones((1, 1, 1)), np.empty((1, 1, 1)))
     _residual(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1), np.intp), np.empty(1))
     ranks(np.ones((1, 1)))
+    CycleSolver.prepare()
+
+
+def _keeps_order(values: Values) -> bool:
+    return "cycle" in values["deck_memory"]
 
 
 STUDY = Study(
     name="stationary",
     version=1,
     title="Long-run probability that the token is on each square at the end of a roll",
-    parameters=PARAMETERS,
+    parameters=(
+        *PARAMETERS,
+        Parameter(
+            "deck_memory",
+            Choice(("shuffled", "cycle")),
+            "decks are reshuffled at each draw, or shuffled once and drawn in order for ever",
+            default="shuffled",
+        ),
+        Parameter("orders", Integer(1, 1_000_000), "random orders of the decks, where they are drawn in order", default=32),
+    ),
     variables=(
         Variable("probability", "long-run probability at the end of a roll", ("square",)),
         Variable("ranking", "squares by falling probability", ("rank",), "int16"),
@@ -308,13 +393,27 @@ STUDY = Study(
             ("rank",),
             missing="the last rank has no next",
         ),
-        Variable("residual", "1-norm of pi P - pi over the full chain"),
+        Variable("residual", "1-norm of pi P - pi over the full chain, the largest of all orders"),
+        Variable(
+            "standard_error",
+            "standard error of probability, from the spread between orders",
+            ("square",),
+            missing="the decks are reshuffled, or there is only one order",
+            when=_keeps_order,
+        ),
+        Variable(
+            "order_spread",
+            "standard deviation of the probability from one order of the decks to another",
+            ("square",),
+            missing="the decks are reshuffled, or there is only one order",
+            when=_keeps_order,
+        ),
     ),
     solve=solve,
     cost=cost,
     headline=(Headline("modal"),),
     coordinates=coordinates,
-    check=check_rules,
+    check=check,
     prepare=prepare,
     reference="Project Euler, problem 84, Monopoly odds; T. Collins, Probabilities in the Game of Monopoly (1997)",
 )
