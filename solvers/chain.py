@@ -181,4 +181,4 @@ def card_table(rules: Rules, decks: Mapping[str, Deck], back_onto_draw: str) -> 
         np.repeat(np.arange(len(decks[name].counts), dtype=np.uint16), [count for _, count in decks[name].counts])
         for name in names
     )
-    return Cards(follows.reshape(-1, kinds), deck.ravel(), piles)
+    return Cards(follows.reshape(rules.counters * len(column), kinds), deck.ravel(), piles)

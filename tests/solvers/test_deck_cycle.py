@@ -253,6 +253,24 @@ def test_shuffled_points_are_what_they_were_without_the_parameter(board: Board, 
     assert all(np.array_equal(before[name], now[name], equal_nan=name != "modal") for name in before)
 
 
+def test_memory_makes_a_small_difference_that_is_beyond_its_error(board: Board, decks: dict[str, Deck]) -> None:
+    point = {"board": board, **RULES, **decks, "orders": 1000}
+    shuffled, cycle = (solve(Grid({}, point | {"deck_memory": memory}, seeds)) for memory in ("shuffled", "cycle"))
+    apart = cycle["probability"] - shuffled["probability"]
+    assert np.abs(apart[17]) / cycle["standard_error"][17] > 4
+    assert np.abs(apart).max() < 1e-4
+    assert cycle["modal"] == shuffled["modal"] == "102400"
+
+
+def test_a_board_without_draws_has_nothing_to_remember() -> None:
+    nothing = parse_deck({"cards": {"stay": 1}})
+    point = {"board": parse_board({"size": 5}), **RULES, "chest": nothing, "chance": nothing, "orders": 2}
+    for limit in (0, 3):
+        grid = Grid({"deck_memory": ("shuffled", "cycle")}, point | {"doubles_limit": limit}, seeds)
+        shuffled, cycle = solve(grid)["probability"]
+        assert np.abs(shuffled - cycle).max() < 1e-15
+
+
 def test_one_order_has_no_error_and_says_so(board: Board, decks: dict[str, Deck]) -> None:
     found = solve(Grid({}, {"board": board, **RULES, **decks, "deck_memory": "cycle", "orders": 1}, seeds))
     assert np.isnan(found["standard_error"]).all()
