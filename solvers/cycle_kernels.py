@@ -72,6 +72,17 @@ def pass_cells(
 
 
 @compiled
+def spread_rates(target: NDArray[np.int32], cell: NDArray[np.int32], K: Array, rates: Array, ahead: Array) -> None:
+    """Add w T to `ahead` for the rates w (cells, m)."""
+    cells, events = rates.shape
+    for here in range(cells):
+        for event in range(events):
+            row = K[target[here, event]]
+            for following in range(events):
+                ahead[cell[here, event], following] += rates[here, event] * row[following]
+
+
+@compiled
 def _around(
     x: Array,
     frontier: NDArray[np.intp],

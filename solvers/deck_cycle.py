@@ -40,7 +40,7 @@ from scipy.sparse.linalg import splu
 
 from solvers.board import Board, Card, Deck
 from solvers.chain import Cards, card_table, kernel
-from solvers.cycle_kernels import draw_cards, improve_inflow, pass_cells
+from solvers.cycle_kernels import draw_cards, improve_inflow, pass_cells, spread_rates
 from solvers.decks import DECKS
 from solvers.rules import PARAMETERS, Rules
 from solvers.study import Grid
@@ -142,6 +142,9 @@ class CycleSolver:
         self.visits[np.ix_(inside, inside)] = np.linalg.inv(np.eye(len(inside)) - quiet).clip(min=0)
         self.K = np.ascontiguousarray(self.visits @ base.draw)
         self.traps, self.trapped = _traps(steps, np.flatnonzero(~draws))
+        # Whether any event can come next, and nothing else, wherever cards lead or the game starts: then all events mix.
+        led = np.unique([rules.board.start, *self.cards.follows[self.cards.follows < self.n]])
+        self.mixes = bool((self.K[led] > 0).all()) and not self.trapped[:, led].any()
         self.quiet = base.quiet
 
     @classmethod
@@ -203,7 +206,7 @@ class CycleSolver:
     def step(self, draws: Draws, rates: Array) -> Array:
         """Return w T for the rates w of all nodes; both of shape (cells, m)."""
         ahead = np.zeros_like(rates)
-        np.add.at(ahead, draws.cell, rates[..., None] * self.K[draws.target])
+        spread_rates(draws.target, draws.cell, self.K, rates, ahead)
         return ahead
 
     def rates(self, draws: Draws, closed: NDArray[np.bool_]) -> Array:
@@ -238,7 +241,7 @@ class CycleSolver:
         return np.asarray(rates.reshape(closed.shape) / rates.sum())
 
     def _edges(self, draws: Draws, *, weighted: bool = False) -> csr_array:
-        """Return T, or the pattern of T with the traps as further nodes, as a sparse matrix."""
+        """Return T, or a matrix of ones with its pattern."""
         row_of = draws.target.ravel()
         following = self.K > 0
         each = following.sum(axis=1)
@@ -248,8 +251,20 @@ class CycleSolver:
         data = self.K[row_of][following[row_of]] if weighted else np.ones(len(indices))
         return csr_array((data, indices, indptr), shape=(len(row_of), len(row_of)))
 
+    def _cells_connect(self, draws: Draws) -> bool:
+        """Return whether every cell leads to every other; if any event can follow any draw, that is so for nodes as well."""
+        cells, m = draws.cell.shape
+        if m == 0:
+            return False
+        indptr = np.arange(0, cells * m + 1, m)
+        edges = csr_array((np.ones(cells * m, np.int8), draws.cell.ravel(), indptr), shape=(cells, cells))
+        number, _ = connected_components(edges, directed=True, connection="strong")
+        return int(number) == 1
+
     def _closed_class(self, draws: Draws) -> tuple[NDArray[np.bool_], int | None]:
         """Return the nodes of the one closed class that can be reached, or none and the number of the trap that it is."""
+        if self.mixes and self._cells_connect(draws):
+            return np.ones(draws.target.shape, np.bool_), None
         edges = self._edges(draws)
         _, label = connected_components(edges, directed=True, connection="strong")
         start = self.rules.board.start

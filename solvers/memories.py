@@ -74,7 +74,7 @@ def compare_memories(shuffled: Array, cycle: Array, standard_error: Array, order
         If there are fewer than two orders.
     """
     if orders < 2:
-        raise ValueError("one order has no error: give orders: 2 or more")
+        raise ValueError("one order of the decks has no error; it takes two or more")
     difference = cycle - shuffled
     # Both are rounded: where all orders agree, the difference and its error are nothing but that.
     real = np.maximum(np.abs(difference), standard_error) > 1e-13

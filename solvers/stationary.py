@@ -351,7 +351,7 @@ def cost(values: Mapping[str, Any]) -> float:
     if values["deck_memory"] == "cycle":
         cells: int = math.prod(values[name].size for name in DECKS if name in values["board"].draws)
         orders: int = values["orders"]
-        return 1e-2 * (states / 120) ** 2 + 3e-3 * orders * cells / 256 * (states / 120)
+        return 1e-2 * (states / 120) ** 2 + 8e-4 * orders * cells / 256 * (states / 120)
     return 5e-6 * (states / 120) ** 2
 
 
