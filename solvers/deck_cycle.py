@@ -28,7 +28,7 @@ deviation over orders, says how much the odds of one shuffled game differ from t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,8 +158,15 @@ class CycleSolver:
         """Shuffle the decks `number` times."""
         return [tuple(random.permutation(pile) for pile in self.cards.piles) for _ in range(number)]
 
-    def solve(self, orders: Sequence[tuple[Order, ...]]) -> CycleAnswer:
-        """Solve for each order: for each deck of the board that is drawn from, its cards from the top.
+    def solve(self, orders: Sequence[tuple[Order, ...]], progress: Callable[[float], None] | None = None) -> CycleAnswer:
+        """Solve for each order.
+
+        Parameters
+        ----------
+        orders : sequence of tuple of ndarray of uint16
+            For each deck that is drawn from, in the order of the board, its cards from the top, numbered as in the deck.
+        progress : callable, optional
+            Called after each order with the fraction of them that is done.
 
         Raises
         ------
@@ -168,11 +175,13 @@ class CycleSolver:
         """
         known: dict[tuple[bytes, ...], tuple[Array, float]] = {}
         answers = []
-        for order in orders:
+        for done, order in enumerate(orders, 1):
             key = tuple(pile.tobytes() for pile in order)
             if key not in known:
                 known[key] = self._solve(order)
             answers.append(known[key])
+            if progress:
+                progress(done / len(orders))
         return CycleAnswer(np.array([p for p, _ in answers]), np.array([residual for _, residual in answers]))
 
     def draws(self, order: tuple[Order, ...]) -> Draws:
@@ -321,18 +330,21 @@ def solve_orders(grid: Grid) -> dict[str, NDArray[Any]]:
     last: tuple[tuple[Any, ...], CycleSolver] | None = None
     answers: dict[str, list[Any]] = {"probability": [], "standard_error": [], "order_spread": [], "residual": []}
     points = list(grid.points())
-    for done, (index, point) in enumerate(points):
+    for before, (index, point) in enumerate(points):
+
+        def watch(done: float, before: int = before) -> None:
+            grid.progress((before + done) / len(points))
+
         decks = {name: point[name] for name in DECKS}
         given = [point[p.name] for p in PARAMETERS if p.name not in (*DECKS, "back_onto_draw")]
         key = (id(given[0]), *given[1:], point["back_onto_draw"], *decks.values())
         if last is None or last[0] != key:
             last = key, CycleSolver(Rules(*given), decks, point["back_onto_draw"])
         orders = last[1].orders(np.random.default_rng(grid.seed(index)), point["orders"])
-        found = last[1].solve(orders)
+        found = last[1].solve(orders, watch)
         answers["probability"].append(found.probability.mean(axis=0))
         answers["standard_error"].append(found.spread / math.sqrt(len(orders)))
         answers["order_spread"].append(found.spread)
         answers["residual"].append(found.residual.max())
-        grid.progress((done + 1) / len(points))
     arrays = {name: np.array(some) for name, some in answers.items()}
     return {name: some.reshape((*grid.shape, *some.shape[1:])) for name, some in arrays.items()}

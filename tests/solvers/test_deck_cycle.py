@@ -247,6 +247,13 @@ def test_a_grid_gives_what_its_points_give_alone_with_their_own_seeds(board: Boa
     assert (together["residual"] < 1e-14).all()
 
 
+def test_progress_goes_up_to_one(board: Board, decks: dict[str, Deck]) -> None:
+    seen: list[float] = []
+    fixed = {"board": board, **RULES, **decks, "deck_memory": "cycle"}
+    solve(Grid({"orders": (1, 2)}, fixed, seeds, progress=seen.append))
+    assert seen == [0.5, 0.75, 1]
+
+
 def test_shuffled_points_are_what_they_were_without_the_parameter(board: Board, decks: dict[str, Deck]) -> None:
     point = {"board": board, **RULES, **decks}
     before, now = solve(Grid({}, point)), solve(Grid({}, point | {"deck_memory": "shuffled", "orders": 32}))
