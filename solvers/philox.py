@@ -82,12 +82,12 @@ def next_word(state: Stream) -> np.uint64:
 
 
 @compiled
-def below(state: Stream, n: np.uint64) -> np.int64:
+def below(state: Stream, n: np.uint64) -> np.uint64:
     """Return a whole number from 0 to n - 1, each exactly as likely."""
     while True:
         word = next_word(state)
         low = word * n
         # The remainder costs a division, and is less than n: it is only looked at when it can matter.
         if low >= n or low >= (_NONE - n) % n:
-            chosen: np.int64 = np.int64(high_half(word, n))
+            chosen: np.uint64 = high_half(word, n)
             return chosen

@@ -34,7 +34,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,9 +268,10 @@ def _without_memory(grid: Grid, index: tuple[int | slice, ...]) -> Grid:
     if "deck_memory" not in grid.axes:
         return grid
     place = list(grid.axes).index("deck_memory")
+    chosen = cast("int", index[place])
 
     def seed(at: tuple[int, ...]) -> np.random.SeedSequence:
-        return grid.seed((*at[:place], int(index[place]), *at[place:]))  # type: ignore[arg-type]
+        return grid.seed((*at[:place], chosen, *at[place:]))
 
     axes = {name: values for name, values in grid.axes.items() if name != "deck_memory"}
     return Grid(axes, grid.fixed, seed, grid.sizes, grid.progress)
