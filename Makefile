@@ -24,6 +24,8 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 
 run: setup
 	$(BIN)/dicesweep run configs/monopoly_odds.yaml
+	$(BIN)/dicesweep run configs/monopolies.yaml
+	$(BIN)/dicesweep run configs/hidden_die.yaml
 
 test: setup
 	$(BIN)/python -m pytest

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ruamel.yaml import YAML
 
+from pipeline.document import read_document
 from solvers.board import Board, Deck, parse_board, parse_deck, vary_deck
 from solvers.landing import STUDY
 from solvers.study import Grid
@@ -28,9 +28,8 @@ TARGETS = range(1, 40)
 
 
 def main() -> None:
-    yaml = YAML(typ="safe")
-    board = parse_board(yaml.load(CONFIGS / "boards" / "monopolies.yaml"))
-    deck = parse_deck(yaml.load(CONFIGS / "decks" / "monopolies.yaml")["chance"])
+    board = parse_board(read_document(CONFIGS / "boards" / "monopolies.yaml")[0])
+    deck = parse_deck(read_document(CONFIGS / "decks" / "monopolies.yaml")[0]["chance"])
     decks = [vary_deck(deck, {"jail": a, "to-24": b, "to-39": c}) for a in range(7) for b in range(4) for c in range(3)]
     few, passes = decks[::28], len(SIDES) * len(decks)
     STUDY.prepare()

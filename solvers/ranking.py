@@ -17,17 +17,21 @@ TIE = 1e-14
 def _rank(probability: Array, tie: float, ranking: NDArray[np.int16], gap: Array) -> None:
     """Sort each row of `probability` (d, n) downwards, ties by index, into `ranking` and the gaps to the next."""
     decks, n = probability.shape
+    before = np.empty(n, np.int64)
     for d in range(decks):
         p = probability[d]
         order = ranking[d]
         # Counting who comes before needs no branches, which makes it several times faster than sorting on some forty squares.
+        before[:] = 0
+        for i in range(n):
+            behind = 0
+            for k in range(i + 1, n):
+                first_wins = 1 if p[i] >= p[k] else 0
+                before[k] += first_wins
+                behind += first_wins
+            before[i] += n - 1 - i - behind
         for k in range(n):
-            before = 0
-            for i in range(k):
-                before += p[i] >= p[k]
-            for i in range(k + 1, n):
-                before += p[i] > p[k]
-            order[before] = k
+            order[before[k]] = k
         first = 0
         for k in range(1, n + 1):
             if k < n and p[order[k - 1]] - p[order[k]] < tie:

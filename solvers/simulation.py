@@ -35,7 +35,7 @@ from solvers.ranking import ranks
 from solvers.replicates import confidence, frequency_and_error, gaps_and_errors, resolved
 from solvers.rules import PARAMETERS, Rules, check_rules, coordinates
 from solvers.simulation_tables import Tables, build_tables
-from solvers.study import Choice, Grid, Headline, Integer, Parameter, ParameterError, Results, Study, Values, Variable
+from solvers.study import Choice, Grid, Headline, Integer, Law, Parameter, ParameterError, Results, Study, Values, Variable
 
 ROLLS_PER_SECOND = 8e7
 """What one core does at the least, for the estimate of costs."""
@@ -164,6 +164,25 @@ def prepare() -> None:
     ranks(np.ones((1, 3)))
 
 
+LAWS = (
+    Law("frequencies are not negative and sum to one", lambda answers: _is_law(answers["frequency"])),
+    Law("frequencies are whole numbers of rolls", lambda answers: _is_whole(answers["frequency"], answers["rolls_done"])),
+    Law(
+        "a resolved ranking is one that the games agree on",
+        lambda answers: np.asarray((answers["resolved"] == 0) | (answers["modal_confidence"] > 0.5)),
+    ),
+)
+
+
+def _is_law(frequency: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.asarray((frequency >= 0).all(axis=1) & (np.abs(frequency.sum(axis=1) - 1) < 1e-12))
+
+
+def _is_whole(frequency: NDArray[np.float64], rolls: NDArray[np.int64]) -> NDArray[np.bool_]:
+    counts = frequency * rolls[:, None]
+    return np.asarray((np.abs(counts - counts.round()) <= 1e-15 * rolls[:, None] + 1e-9).all(axis=1))
+
+
 STUDY = Study(
     name="simulation",
     version=1,
@@ -196,6 +215,7 @@ STUDY = Study(
             "rolls_per_second",
             "rolls played in a second, burn-in included; differs from run to run",
             unit="rolls/s",
+            reproducible=False,
         ),
     ),
     solve=solve,
@@ -204,5 +224,7 @@ STUDY = Study(
     coordinates=coordinates,
     check=check,
     prepare=prepare,
+    contained=True,
+    laws=LAWS,
     reference="Project Euler, problem 84, Monopoly odds; random words: Salmon et al., SC '11 (Philox)",
 )

@@ -44,13 +44,15 @@ from solvers.chain import Kernel, card_targets, kernel, recurrent_class
 from solvers.compiled import compiled
 from solvers.deck_cycle import MOST_NODES, CycleSolver, solve_orders
 from solvers.decks import DECKS
-from solvers.ranking import ranks
+from solvers.exact import exact_probability
+from solvers.ranking import TIE, ranks
 from solvers.rules import PARAMETERS, Rules, check_rules, coordinates
 from solvers.study import (
     Choice,
     Grid,
     Headline,
     Integer,
+    Law,
     Parameter,
     ParameterError,
     Results,
@@ -218,11 +220,14 @@ class _ClassSolver:
             self.pi = np.zeros(self.n)
             self.pi[states] = rates[0]
             return
-        visits = np.zeros((self.n, self.n))
-        visits[np.ix_(states, states)] = np.linalg.inv(np.eye(len(states)) - quiet).clip(min=0)
-        drawn = (visits @ base.draw)[:, self.events]
-        self.visits = visits[targets.ravel()]
-        self.drawn = drawn[targets]
+        # Only the rows of (I - Q)^-1 from which cards send a token on are needed.
+        sources, row = np.unique(targets, return_inverse=True)
+        rows = np.flatnonzero(inside[sources])
+        starts = (states[:, None] == sources[rows]).astype(float)
+        visits = np.zeros((len(sources), self.n))
+        visits[np.ix_(rows, states)] = np.linalg.solve((np.eye(len(states)) - quiet).T, starts).T.clip(min=0)
+        self.visits = visits[row.ravel()]
+        self.drawn = (visits @ base.draw[:, self.events])[row.reshape(targets.shape)]
 
     def solve(self, law: Array) -> Array:
         """Return the stationary distributions (d, n) for landing laws (d, draw squares, columns)."""
@@ -356,6 +361,37 @@ def cost(values: Mapping[str, Any]) -> float:
     return 5e-6 * (states / 120) ** 2
 
 
+def _sums_to_one(answers: Results) -> NDArray[np.bool_]:
+    probability = answers["probability"]
+    return np.asarray((probability >= 0).all(axis=1) & (np.abs(probability.sum(axis=1) - 1) < 1e-12))
+
+
+def _ranked(answers: Results) -> NDArray[np.bool_]:
+    ranked = np.take_along_axis(answers["probability"], answers["ranking"].astype(np.intp), axis=1)
+    every = (np.sort(answers["ranking"], axis=1) == np.arange(ranked.shape[1])).all(axis=1)
+    return np.asarray(every & (np.diff(ranked, axis=1) < TIE).all(axis=1))
+
+
+LAWS = (
+    Law("probabilities are not negative and sum to one", _sums_to_one),
+    Law("the ranking has every square once, by falling probability", _ranked),
+    Law("the residual is below 1e-12", lambda answers: answers["residual"] < 1e-12),
+)
+
+SLOWEST_EXACT = 2000
+"""Largest total of the dice for which rational arithmetic is asked for; it takes a few seconds there."""
+
+
+def recompute(values: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
+    """Compare the probabilities of a point with exact rationals; a mean over random orders of the decks has none."""
+    if values["deck_memory"] == "cycle" or values["dice"] * values["sides"] > SLOWEST_EXACT:
+        return None
+    game = {parameter.name: values[parameter.name] for parameter in PARAMETERS}
+    exact = np.array([float(p) for p in exact_probability(**game)])
+    error = float(np.abs(exact - answers["probability"]).max())
+    return f"a probability is off by {error:.2g} from exact rationals" if error > 1e-13 else ""
+
+
 def prepare() -> None:
     """Compile the kernels, or load them from the cache, by using them once."""
     recurrent_class(np.ones((1, 1), np.bool_), 0)
@@ -416,5 +452,8 @@ STUDY = Study(
     coordinates=coordinates,
     check=check,
     prepare=prepare,
+    contained=True,
+    laws=LAWS,
+    recompute=recompute,
     reference="Project Euler, problem 84, Monopoly odds; T. Collins, Probabilities in the Game of Monopoly (1997)",
 )

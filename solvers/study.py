@@ -156,6 +156,8 @@ class Variable:
         What a NaN says, if one can be a result.  Without it a non-finite number is a fault of the solver.
     when : callable
         All values of the parameters to whether a sweep over them has this variable at all.
+    reproducible : bool
+        False if the same point gives another number each time, as a duration does.
     """
 
     name: str
@@ -165,6 +167,7 @@ class Variable:
     unit: str = "1"
     missing: str | None = None
     when: Callable[[Values], bool] = _always
+    reproducible: bool = True
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,22 @@ class Headline:
     variable: str
     select: Mapping[str, Any] = field(default_factory=dict)
     format: str = ""
+
+
+@dataclass(frozen=True)
+class Law:
+    """Something that holds of every answer of a study.
+
+    Attributes
+    ----------
+    text : str
+        What holds, in words.
+    holds : callable
+        Variables by name, each of shape (points, ...), to an array of bool, shape (points,).
+    """
+
+    text: str
+    holds: Callable[[Mapping[str, NDArray[Any]]], NDArray[np.bool_]]
 
 
 def _unseeded(index: tuple[int, ...]) -> np.random.SeedSequence:
@@ -284,6 +303,17 @@ class Study:
         All values of the parameters to None.  Raises :class:`ParameterError` for combinations that make no sense.
     prepare : callable
         Compiles what ``solve`` needs, once a process, so that the time is seen and said, and taken out of the first point.
+    details : callable or None
+        Values of all parameters at one point to tables that belong to that point alone, since their lengths depend on it (a
+        strategy): named columns, those with the same dimension being one table.  Empty if the point has none.
+    contained : bool
+        True if solving cannot take its process down, so that small sweeps may be solved in threads of the caller's process;
+        else they are always solved in worker processes.
+    laws : tuple of Law
+        What must hold of every answer.
+    recompute : callable or None
+        Values of all parameters and the answers at one point to a line that says how they differ from an independent
+        computation, empty if they do not, or None if there is no independent way for that point.
     reference : str
         Source of the model.
     """
@@ -299,6 +329,10 @@ class Study:
     coordinates: Callable[[Values], Mapping[str, Coordinate]] = _no_coordinates
     check: Callable[[Values], None] = _no_objection
     prepare: Callable[[], None] = _nothing_to_prepare
+    details: Callable[[Mapping[str, Any]], Mapping[str, Coordinate]] | None = None
+    contained: bool = False
+    laws: tuple[Law, ...] = ()
+    recompute: Callable[[Mapping[str, Any], Mapping[str, Any]], str | None] | None = None
     reference: str = ""
 
     def parameter(self, name: str) -> Parameter:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
+from pipeline.document import read_document
 from solvers.board import parse_board, parse_deck
 from solvers.landing import STUDY
 from solvers.study import Grid
@@ -18,9 +18,8 @@ PUBLISHED = json.loads(Path(__file__).with_name("landing_published.json").read_t
 
 @pytest.fixture(scope="module")
 def second_first() -> dict[int, float]:
-    yaml = YAML(typ="safe")
-    board = parse_board(yaml.load(CONFIGS / "boards" / "monopolies.yaml"))
-    deck = parse_deck(yaml.load(CONFIGS / "decks" / "monopolies.yaml")["chance"])
+    board = parse_board(read_document(CONFIGS / "boards" / "monopolies.yaml")[0])
+    deck = parse_deck(read_document(CONFIGS / "decks" / "monopolies.yaml")[0]["chance"])
     fixed = {
         "board": board,
         "dice": 2,

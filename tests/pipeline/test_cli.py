@@ -47,6 +47,29 @@ def test_the_shipped_sweep_prints_the_published_answers_and_then_has_nothing_to_
         assert row.split()[4] == modal
 
 
+def test_the_shipped_games_print_their_published_answers(dicesweep: Command, tmp_path: Path) -> None:
+    race = dicesweep("run", CONFIGS / "monopolies.yaml", "--store", tmp_path / "race.zarr").stdout
+    assert re.search(r"^\s+1\s+0.000000", race, re.MULTILINE)
+    assert re.search(r"^\s+22\s+0.121227", race, re.MULTILINE)
+    assert re.search(r"^\s+30\s+0.119055", race, re.MULTILINE)
+    die = dicesweep("run", CONFIGS / "hidden_die.yaml", "--store", tmp_path / "die.zarr").stdout
+    assert re.search(r"^\s+6\s+145/36\s+631/144", die, re.MULTILINE)
+
+
+def test_strategies_are_printed_in_fractions(dicesweep: Command) -> None:
+    text = dicesweep("strategy", "--dice", "3", "--sides", "6").stdout
+    assert re.search(r"^\s+1 3 4\s+1\s+0.416667\s+5/12", text, re.MULTILINE)
+    assert re.search(r"^\s+4 5\s+0.250000\s+1/4", text, re.MULTILINE)
+    assert "the limit is" in dicesweep("strategy", "--dice", "12", "--sides", "60", code=2).stderr
+
+
+@pytest.mark.parametrize("target", ["0", "40", "-1"])
+def test_a_target_off_the_board_is_a_mistake(dicesweep: Command, tmp_path: Path, target: str) -> None:
+    done = dicesweep("run", CONFIGS / "monopolies.yaml", "--store", tmp_path / "s.zarr", "--set", f"target={target}", code=2)
+    assert "parameters.target" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_settings_replace_what_the_file_says(dicesweep: Command, tmp_path: Path) -> None:
     config = CONFIGS / "monopoly_odds.yaml"
     done = dicesweep("run", config, "--store", tmp_path / "s.zarr", "--set", "sides=4", "--set", "chance=classic")

@@ -13,18 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ruamel.yaml import YAML
 
+from pipeline.document import read_document
 from solvers.board import Board, Card, Deck, parse_board, parse_deck
 from solvers.landing import STUDY
 from solvers.study import Grid
 
 ROOT = Path(__file__).parents[2]
-_YAML = YAML(typ="safe")
-MONOPOLIES = parse_board(_YAML.load(ROOT / "configs" / "boards" / "monopolies.yaml"))
-MONOPOLY = parse_board(_YAML.load(ROOT / "configs" / "boards" / "monopoly.yaml"))
-TWENTY = parse_deck(_YAML.load(ROOT / "configs" / "decks" / "monopolies.yaml")["chance"])
-CLASSIC = {name: parse_deck(found) for name, found in _YAML.load(ROOT / "configs" / "decks" / "classic.yaml").items()}
+MONOPOLIES = parse_board(read_document(ROOT / "configs" / "boards" / "monopolies.yaml")[0])
+MONOPOLY = parse_board(read_document(ROOT / "configs" / "boards" / "monopoly.yaml")[0])
+TWENTY = parse_deck(read_document(ROOT / "configs" / "decks" / "monopolies.yaml")[0]["chance"])
+CLASSIC = {name: parse_deck(found) for name, found in read_document(ROOT / "configs" / "decks" / "classic.yaml")[0].items()}
 TARGETS = range(1, 40)
 
 
