@@ -209,6 +209,10 @@ def _unseeded(index: tuple[int, ...]) -> np.random.SeedSequence:
     raise ValueError("this grid carries no seeds")
 
 
+def _unwatched(done: float) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Grid:
     """A rectangular set of points to be solved together.
@@ -224,12 +228,15 @@ class Grid:
         on the labels of the point alone.
     sizes : mapping of str to int
         Lengths of the variables' own dimensions in the whole sweep, for those that depend on which values an axis takes.
+    progress : callable
+        To be called now and then, by a solver that takes long, with the fraction of the grid that is done, from 0 to 1.
     """
 
     axes: Mapping[str, Sequence[Any]]
     fixed: Mapping[str, Any]
     seed: Callable[[tuple[int, ...]], np.random.SeedSequence] = _unseeded
     sizes: Mapping[str, int] = field(default_factory=dict)
+    progress: Callable[[float], None] = _unwatched
 
     @property
     def shape(self) -> tuple[int, ...]:
