@@ -178,8 +178,9 @@ def test_a_store_that_is_killed_while_it_grows_loses_nothing_and_opens_whenever_
                     value = dataset["draw"].sel(x=x, mode=mode).item()
                     assert known.setdefault((x, mode), value) == value
     dataset = run(load_sweep(config, [f"x={{range: [0, {size}]}}"]), path).load()
-    assert (dataset["status"] == 1).all()
+    assert (dataset["status"] > 0).all()
     whole = run(load_sweep(config, [f"x={{range: [0, {size}]}}"]), tmp_path / "whole.zarr").load()
-    xr.testing.assert_identical(dataset.drop_attrs(), whole.drop_attrs())
+    # Points 13 and 14 fail; where the solver was is told differently by a point on its own and by one of several.
+    xr.testing.assert_identical(*(some.drop_vars("traceback").drop_attrs() for some in (dataset, whole)))
     assert not list(tmp_path.glob(".*.partial"))
     assert not list(tmp_path.rglob("*.partial"))
