@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from pipeline.cli_view import view
 from pipeline.errors import UserError
 
 if TYPE_CHECKING:
@@ -186,6 +187,9 @@ def strategy(
     except ValueError as error:
         raise UserError(f"strategy: {error}") from None
     out.print(show_details(columns))
+
+
+app.add_typer(view)
 
 
 def main() -> None:
