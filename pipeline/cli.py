@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from pipeline.cli_view import view
+from pipeline.cli_view import show_store, view
 from pipeline.errors import UserError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def run(
     if outcome and outcome.interrupted:
         _report_interruption(plan, outcome)
         raise typer.Exit(130)
-    show(plan.path)
+    show_store(plan.path)
     if outcome:
         rate = (outcome.done + outcome.failed) / outcome.seconds
         message = f"{outcome.done:,} points done in {duration(outcome.seconds)} beyond start-up, {rate:,.0f} a second"
@@ -120,20 +120,6 @@ def plan(
 
     loaded = load_sweep(config, settings or ())
     out.print(show_plan(make_plan(loaded.sweep, store or loaded.store, workers, scheduler)), soft_wrap=False)
-
-
-@app.command()
-def show(store: StorePath) -> None:
-    """Show the headline of a store, also while a run is writing to it.
-
-    Example:
-
-      dicesweep show outputs/monopoly_odds.zarr
-    """
-    from pipeline.report import show_headline
-    from pipeline.store import open_store
-
-    out.print(show_headline(open_store(store), out.width))
 
 
 @app.command()
