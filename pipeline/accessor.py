@@ -39,9 +39,10 @@ class SweepAccessor:
 
     @property
     def failed(self) -> pd.DataFrame:
-        """The points that failed, a row for each, with the reason in the column ``failure``."""
-        table = Table(self._dataset, axes(self._dataset), ())
-        kept = [*table.labels, *(name for name in ("failure", "traceback") if name in self._dataset.data_vars)]
+        """The points that failed, a row for each, with the reason in ``failure`` and the place in ``traceback``."""
+        traced = tuple(name for name in ("traceback",) if name in self._dataset.data_vars)
+        table = Table(self._dataset, axes(self._dataset), traced)
+        kept = [*table.labels, "failure", *traced]
         pieces = map(pd.DataFrame, table.pieces())
         return pd.concat((rows.loc[rows["status"] == "failed", kept] for rows in pieces), ignore_index=True)
 

@@ -16,11 +16,11 @@ import xarray as xr
 from pipeline.document import Source
 from pipeline.errors import UserError, suggestion
 from pipeline.library import find_named, shipped
-from pipeline.store import ATTRIBUTE, DETAILS, DONE, point_name
+from pipeline.store import ATTRIBUTE, DETAILS, DONE, OWN, point_name
 from pipeline.sweep import Dimension, Sweep, from_plain
 from solvers.study import Boolean, Document, Headline, Study, UnknownStudyError, find_study
 
-KEPT_APART = frozenset({"status", "failure", "traceback"})
+KEPT_APART = frozenset(variable.name for variable in OWN)
 """Variables that speak of points and not of the question."""
 
 

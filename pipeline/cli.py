@@ -1,8 +1,4 @@
-"""The command ``dicesweep``.
-
-Data goes to standard output, messages to standard error.  Exit codes: 0 all is well, 1 some points failed, 2 the user's input
-is wrong (one line says how), 130 interrupted.
-"""
+"""The command ``dicesweep``; see :mod:`pipeline.command` for its streams and exit codes."""
 
 from __future__ import annotations
 
@@ -12,36 +8,22 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
-from pipeline.cli_view import show_store, view
+from pipeline.command import (
+    Config,
+    SchedulerOption,
+    SetOption,
+    StoreOption,
+    WorkersOption,
+    app,
+    err,
+    out,
+)
 from pipeline.errors import UserError
 
 if TYPE_CHECKING:
-    from pipeline.run import Outcome, Plan
-
-app = typer.Typer(
-    name="dicesweep",
-    help="Answers about dice-and-card board games for a whole grid of rules at once.\n\n"
-    "Start with:  dicesweep run configs/monopoly_odds.yaml",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
-
-Config = Annotated[str, typer.Argument(help="Sweep file, such as configs/monopoly_odds.yaml.", show_default=False)]
-StorePath = Annotated[str, typer.Argument(help="Path of a store, such as outputs/monopoly_odds.zarr.", show_default=False)]
-StoreOption = Annotated[str | None, typer.Option("--store", help="Where the answer goes, instead of what the file says.")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Replace a value of the file, in YAML: --set sides=[4,6]."),
-]
-WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="Threads or processes on this machine.")]
-SchedulerOption = Annotated[str | None, typer.Option("--scheduler", help="A running Dask scheduler, tcp://host:8786.")]
+    from pipeline.plan import Plan
+    from pipeline.run import Outcome
 
 
 @app.command()
@@ -51,10 +33,20 @@ def run(
     settings: SetOption = None,
     workers: WorkersOption = None,
     scheduler: SchedulerOption = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Compute failed points again.")] = False,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first point that fails.")] = False,
+    max_failures: Annotated[int | None, typer.Option("--max-failures", min=0, help="Stop when more points fail.")] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Look for damaged blocks first, and compute them again.")] = False,
+    recompute: Annotated[bool, typer.Option("--recompute", help="Compute every point again.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for a run that holds the store.")] = False,
+    break_lock: Annotated[
+        bool, typer.Option("--break-lock", help="Break the lock of a run on another host that shows no life.")
+    ] = False,
 ) -> None:
     """Compute whatever is pending of a sweep, and show its headline.
 
-    Run the same command again to go on after an interruption: what is done stays done.
+    Run the same command again to go on after an interruption: what is done stays done.  With new values on an axis, the store
+    grows, and only they are computed.
 
     Examples
     --------
@@ -64,36 +56,51 @@ def run(
 
       dicesweep run configs/monopoly_odds_large.yaml --scheduler tcp://127.0.0.1:8786
     """
+    from pipeline.cli_view import show_store
     from pipeline.config import load_sweep
+    from pipeline.plan import make_plan
     from pipeline.progress import Progress
     from pipeline.report import duration
-    from pipeline.run import execute, make_plan
+    from pipeline.run import Given, Options, execute
+    from pipeline.store import is_store
+    from pipeline.verify import repair as repair_store
 
     loaded = load_sweep(config, settings or ())
-    plan = make_plan(loaded.sweep, store or loaded.store, workers, scheduler)
+    path = store or loaded.store
+    limit = 0 if fail_fast else max_failures
+    options = Options(wait, break_lock, retry_failed, recompute, limit, loaded.timeout)
+    if repair and is_store(path):
+        err.print(f"{repair_store(path, wait=wait, force=break_lock):,} blocks were damaged", soft_wrap=True)
+    plan = make_plan(loaded.sweep, path, workers, scheduler, again=options.again, recompute=recompute)
+    outcome = None
     if plan.pending:
         left = "" if plan.pending == plan.sweep.points else f", {plan.pending:,} of them pending"
         err.print(f"{plan.sweep.points:,} points{left}, on {plan.place}", soft_wrap=True)
         with Progress(plan, err) as progress:
-            outcome = execute(plan, progress)
+            outcome = execute(plan, progress, None, options, Given(loaded.text, loaded.settings, loaded.notes))
     else:
-        outcome = None
         err.print(f"{plan.path}: nothing is pending, so nothing was computed", soft_wrap=True)
     if outcome and outcome.interrupted:
         _report_interruption(plan, outcome)
         raise typer.Exit(130)
     show_store(plan.path)
     if outcome:
-        rate = (outcome.done + outcome.failed) / outcome.seconds
+        rate = (outcome.done + outcome.failed) / max(outcome.seconds, 1e-9)
         message = f"{outcome.done:,} points done in {duration(outcome.seconds)} beyond start-up, {rate:,.0f} a second"
         err.print(f"{message}; the answer is in {plan.path}", soft_wrap=True)
         if outcome.failed:
-            err.print(f"{outcome.failed:,} points failed, the first because: {outcome.failure}", soft_wrap=True)
+            more = f"dicesweep failures {plan.path} lists them"
+            err.print(
+                f"{outcome.failed:,} points failed, the first because: {outcome.failure} ({more})", markup=False, soft_wrap=True
+            )
+        if outcome.stopped:
+            err.print(f"stopped early: {outcome.stopped}", soft_wrap=True)
+        if outcome.failed or outcome.stopped:
             raise typer.Exit(1)
 
 
 def _report_interruption(plan: Plan, outcome: Outcome) -> None:
-    from pipeline.run import make_plan
+    from pipeline.plan import make_plan
 
     left = make_plan(plan.sweep, plan.path).pending
     done = outcome.done + outcome.failed + outcome.excluded
@@ -115,8 +122,8 @@ def plan(
       dicesweep plan configs/monopoly_odds_large.yaml
     """
     from pipeline.config import load_sweep
+    from pipeline.plan import make_plan
     from pipeline.report import show_plan
-    from pipeline.run import make_plan
 
     loaded = load_sweep(config, settings or ())
     out.print(show_plan(make_plan(loaded.sweep, store or loaded.store, workers, scheduler)), soft_wrap=False)
@@ -175,11 +182,10 @@ def strategy(
     out.print(show_details(columns))
 
 
-app.add_typer(view)
-
-
 def main() -> None:
     """Run the command line; a mistake of the user ends in one line and exit code 2."""
+    from pipeline import cli_trust, cli_view  # noqa: F401 - add their commands, after the ones that everybody needs
+
     signal.signal(signal.SIGTERM, _terminated)
     try:
         app()
@@ -195,3 +201,7 @@ def main() -> None:
 
 def _terminated(number: int, frame: Any) -> None:
     raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

@@ -7,18 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-view = typer.Typer()
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+from pipeline.command import JsonOption, StorePath, app, err, out
 
-StorePath = Annotated[str, typer.Argument(help="Path of a store, such as outputs/monopoly_odds.zarr.", show_default=False)]
 SelectOption = Annotated[
     list[str] | None,
     typer.Option("--select", metavar="NAME=LABEL", help="Narrow the answer: sides=6, sides=4:8, sides=4,6; may be repeated."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print data as JSON.")]
 VariableOption = Annotated[str, typer.Option("--variable", help="What to look at, instead of what the study shows first.")]
 
 
@@ -30,7 +25,7 @@ def show_store(store: str) -> None:
     out.print(show_headline(open_store(store), out.width))
 
 
-@view.command()
+@app.command()
 def show(
     store: StorePath,
     selections: SelectOption = None,
@@ -62,7 +57,7 @@ def show(
         out.print(found.table())
 
 
-@view.command()
+@app.command()
 def compare(
     first: StorePath,
     second: StorePath,
@@ -92,7 +87,7 @@ def compare(
         raise typer.Exit(1)
 
 
-@view.command()
+@app.command()
 def export(
     store: StorePath,
     to: Annotated[str, typer.Option(help="csv, parquet, netcdf or json.")],
@@ -129,7 +124,7 @@ def print_json(value: object) -> None:
         typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
-@view.command()
+@app.command()
 def plot(
     store: StorePath,
     kind: Annotated[

@@ -23,6 +23,8 @@ CONNECT_SECONDS = 10
 _QUIET = {
     "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
     "distributed.worker.memory.spill": False,
+    # A block whose worker died is tried again with care by the run itself, and not as it was by the scheduler.
+    "distributed.scheduler.allowed-failures": 0,
     "logging.distributed": "error",
 }
 
@@ -59,13 +61,15 @@ class Place:
                 return "the client that was given"
 
 
-def choose_place(seconds: float, workers: int | None = None, scheduler: str | None = None) -> Place:
+def choose_place(seconds: float, workers: int | None = None, scheduler: str | None = None, *, contained: bool = True) -> Place:
     """Choose where to run.
 
     Parameters
     ----------
     seconds : float
         Estimate of the work that is left, on one core.
+    contained : bool
+        Whether the solver cannot take its process down.
     workers : int, optional
         Threads or processes; all cores by default.
     scheduler : str, optional
@@ -74,6 +78,8 @@ def choose_place(seconds: float, workers: int | None = None, scheduler: str | No
     if scheduler:
         return Place("address", 0, scheduler, "the scheduler that was named")
     count = workers or CPU_COUNT
+    if not contained:
+        return Place("processes", count, reason="points that crash then cost a worker, and not the run")
     if seconds < PROCESSES_FROM:
         return Place("threads", count, reason=f"about {seconds:.2g} s of work would not repay the start of worker processes")
     return Place("processes", count, reason=f"about {seconds:.2g} s of work repays the start of worker processes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +29,8 @@ class SweepFile(BaseModel):
     cases: list[dict[str, Any]] = Field(default_factory=list)
     exclude: str | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    notes: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,22 @@ class SweepConfig:
     sweep : Sweep
     store : str
         Path of the store; `outputs/<name of the file>.zarr` if the file names none.
+    timeout : float or None
+        Seconds after which a point has failed.
+    notes : str
+        A line for the record.
+    text : str
+        The file, as it was given.
+    settings : tuple of str
+        What replaced values of the file.
     """
 
     sweep: Sweep
     store: str
+    timeout: float | None = None
+    notes: str = ""
+    text: str = ""
+    settings: tuple[str, ...] = ()
 
 
 def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> SweepConfig:
@@ -67,7 +81,8 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = ()) -> SweepConfig:
     lines = dict(source.lines)
     for override in overrides:
         _override(raw, lines, override)
-    return build_sweep(raw, Source(source.name, lines), path.parent, f"outputs/{path.stem}.zarr")
+    config = build_sweep(raw, Source(source.name, lines), path.parent, f"outputs/{path.stem}.zarr")
+    return replace(config, text=path.read_text(encoding="utf-8"), settings=tuple(overrides))
 
 
 def build_sweep(raw: Mapping[str, Any], source: Source, folder: Path, store: str) -> SweepConfig:
@@ -81,7 +96,7 @@ def build_sweep(raw: Mapping[str, Any], source: Source, folder: Path, store: str
     except UnknownStudyError as error:
         raise source.error(("study",), str(error)) from None
     sweep = Resolver(study, file.parameters, file.zip, file.cases, source, folder).resolve(file.title, file.exclude, file.seed)
-    return SweepConfig(sweep, file.store or store)
+    return SweepConfig(sweep, file.store or store, file.timeout_s, file.notes)
 
 
 def _override(raw: dict[str, Any], lines: dict[Key, int], override: str) -> None:

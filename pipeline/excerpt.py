@@ -15,6 +15,7 @@ from rich.table import Table as RichTable
 from pipeline.answer import axes, described, headlines, label_text, labelled, main_variable, numeric, own_dims, require_variable
 from pipeline.answer import variables as variables_of
 from pipeline.errors import UserError
+from pipeline.store import DONE
 from pipeline.table import tabulate
 
 MAX_ROWS = 200
@@ -102,7 +103,7 @@ def _headline(dataset: xr.Dataset, name: str) -> tuple[xr.Dataset, list[str]]:
 def _points(dataset: xr.Dataset, name: str, limit: int | None) -> Excerpt:
     narrowed, names = _headline(dataset, name)
     table = tabulate(narrowed, names=names)
-    hidden = {"status", "failure", "traceback"} if bool((narrowed["status"] == 1).all()) else {"failure", "traceback"}
+    hidden = {"status", "failure"} if bool((narrowed["status"] == DONE).all()) else {"failure"}
     rows: list[tuple[Any, ...]] = []
     columns: tuple[str, ...] = ()
     for piece in table.pieces():

@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.answer import axes
+from pipeline.answer import KEPT_APART, axes
 from pipeline.errors import UserError, suggestion
 from pipeline.table import PIECE_BYTES, Columns, Table, regions, tabulate
 
@@ -64,7 +64,7 @@ def export(dataset: xr.Dataset, form: str, path: str | Path, *, layout: str = "w
 
 def _only(dataset: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     table = tabulate(dataset, names=names)
-    return dataset[[*table.names, *(name for name in ("status", "failure", "traceback") if name in dataset.data_vars)]]
+    return dataset[[*table.names, *(name for name in dataset.data_vars if name in KEPT_APART)]]
 
 
 @contextmanager

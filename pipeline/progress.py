@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager, contextmanager
 from rich import progress
 from rich.console import Console
 
+from pipeline.plan import Plan
 from pipeline.report import duration
-from pipeline.run import Plan, Watcher
+from pipeline.run import Watcher
 from pipeline.task import Receipt
 
 COMPILING_AFTER = 1.0
@@ -62,6 +63,10 @@ class Progress(Watcher):
             yield
         finally:
             note.cancel()
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self.console.print(text, markup=False, soft_wrap=True)
 
     def starting(self, plan: Plan) -> None:
         """Start the clock."""

@@ -12,8 +12,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.inspection import Status
+from pipeline.plan import Plan
 from pipeline.resolve import allowed
-from pipeline.run import Plan
 from pipeline.store import DONE, FAILED, PENDING, STATES, Store
 from pipeline.sweep import Sweep
 from solvers.study import REQUIRED, Coordinate, Document, Headline, Kind, Parameter, Study
@@ -194,11 +195,15 @@ def show_plan(plan: Plan) -> RenderableType:
     shape = " x ".join(f"{size} {d.name}" for size, d in zip(plan.chunk, sweep.dimensions, strict=True)) or "the one point"
     table.add_row("blocks", f"{number:,}, each one chunk of the store and one Dask task, of {shape}")
     table.add_row("size", f"{_bytes(plan.bytes)} before compression")
-    pending, done, failed, out = plan.survey.counts
+    _, done, failed, out = plan.survey.counts
     table.add_row("done", f"{done:,} done, {failed:,} failed, {out:,} excluded")
-    reason = "the rest is in the store" if plan.store and pending < sweep.points else "nothing is in the store yet"
-    table.add_row("left", f"{pending:,} points ({reason})" if pending else "nothing: a run would compute nothing")
-    if pending:
+    for name, added in plan.new.items():
+        some = ", ".join(map(str, added[:4])) + (", ..." if len(added) > 4 else "")
+        table.add_row("new", f"{name}: {some}, which the store would grow by")
+    left = plan.pending
+    reason = "the rest is in the store" if plan.store and left < sweep.points else "nothing is in the store yet"
+    table.add_row("left", f"{left:,} points ({reason})" if left else "nothing: a run would compute nothing")
+    if left:
         table.add_row("work", f"about {duration(plan.seconds)} on one core, by the study's estimate")
         table.add_row("where", f"{plan.place} ({plan.place.reason})")
     return table
@@ -237,6 +242,28 @@ def show_study(study: Study) -> RenderableType:
     shown = ", ".join(headline.variable for headline in study.headline)
     tail = Text(f"headline: {shown}\nreference: {study.reference}")
     return Group(head, asked, answered, tail)
+
+
+def show_status(status: Status) -> RenderableType:
+    """Return how far a sweep is."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column()
+    for name in ("done", "failed", "pending", "excluded"):
+        share = status.counts[name] / status.points
+        table.add_row(name, f"{status.counts[name]:>14,}  {share:7.2%}")
+    if status.holder and status.running:
+        table.add_row("running", f"{status.holder}; {status.holder.place}")
+        left = f", about {duration(status.seconds_left)} left" if status.seconds_left is not None else ""
+        table.add_row("rate", f"{status.rate:,.0f} points a second{left}")
+    elif status.holder:
+        table.add_row("running", f"no: {status.holder} shows no life; the next run takes over")
+    else:
+        table.add_row("running", "no")
+    for run in status.runs[-5:]:
+        done = "did not end by itself" if run["ended"] is None else f"{run['done']:,} done, {run['failed']:,} failed"
+        table.add_row("run", f"{run['started']} on {run['host']}: {done}")
+    return table
 
 
 def show_details(columns: Mapping[str, Coordinate]) -> RenderableType:

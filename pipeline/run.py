@@ -1,4 +1,4 @@
-"""The loop: pending blocks to Dask, receipts back.
+"""A run: under the lock of the store, pending blocks to Dask, receipts back.
 
 The scheduler holds a rolling window of tasks, each a path and the position of a block; the workers write what they solve, and
 a future is let go as soon as its receipt is read.  Neither the driver's memory nor the scheduler's grows with the sweep.
@@ -7,72 +7,80 @@ a future is let go as soon as its receipt is read.  Neither the driver's memory 
 from __future__ import annotations
 
 import errno
-import os
-import time
-import uuid
-from collections.abc import Iterator
+import json
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
-from distributed import Client, as_completed
+from distributed import Client
 
-from pipeline.cluster import Place, choose_place, connect
+from pipeline.cluster import connect
 from pipeline.config import SweepConfig
+from pipeline.drive import Tally, drive
 from pipeline.errors import UserError
-from pipeline.space import block_at, chunk_shape, element_bytes, lattice, point_cost, sample_costs
-from pipeline.store import Store, Survey, create_store, is_store, open_store, open_sweep, require_same, survey
+from pipeline.growth import grow
+from pipeline.lock import Lock, hold
+from pipeline.plan import Plan, make_plan, require_same
+from pipeline.provenance import now, run_record, version_changes
+from pipeline.store import (
+    DONE,
+    FAILED,
+    Store,
+    create_store,
+    is_store,
+    open_store,
+    open_sweep,
+    read_attributes,
+    reset,
+    restamp,
+    survey,
+    sweep_litter,
+    write_attributes,
+)
 from pipeline.sweep import Sweep
-from pipeline.task import Receipt, run_block
+from pipeline.task import Receipt
 
-TASK_SECONDS = 0.003
-"""About what Dask adds to a block."""
+RUNS = "dicesweep_runs"
+"""Attribute with one record for each run that touched the store, as a JSON list."""
 
-WINDOW = 3
-"""Tasks that the scheduler holds for each thread: one that runs, and enough to never wait for the driver."""
+GIVEN = "dicesweep_given"
+"""Attribute with the sweep as it was given: the text of the file, the settings that replaced parts of it, and notes."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a run would do; nothing is written to make one.
+class Options:
+    """How a run goes about it; none of these has a part in the answer.
 
     Attributes
     ----------
-    sweep : Sweep
-    path : str
-        Of the store.
-    store : Store or None
-        None if it is yet to be made.
-    chunk : tuple of int
-        Points of a block along each dimension.
-    lattice : tuple of int
-        Blocks along each dimension.
-    survey : Survey
-        What is in the store already.
-    seconds : float
-        Estimate of the work that is left, on one core.
-    bytes : int
-        Size of the whole answer before compression.
-    place : Place
-        Where it would run.
+    wait : bool
+        Wait for a run that holds the store, rather than stop.
+    break_lock : bool
+        Break the lock of a run on another host that shows no life.
+    retry_failed : bool
+        Compute failed points again.
+    recompute : bool
+        Compute everything again, also if the study's version has changed.
+    max_failures : int or None
+        Stop when more points than that have failed.
+    timeout : float or None
+        Seconds after which a point has failed.
     """
 
-    sweep: Sweep
-    path: str
-    store: Store | None
-    chunk: tuple[int, ...]
-    lattice: tuple[int, ...]
-    survey: Survey
-    seconds: float
-    bytes: int
-    place: Place
+    wait: bool = False
+    break_lock: bool = False
+    retry_failed: bool = False
+    recompute: bool = False
+    max_failures: int | None = None
+    timeout: float | None = None
 
     @property
-    def pending(self) -> int:
-        """Points that are left to do."""
-        return self.survey.counts[0]
+    def again(self) -> tuple[int, ...]:
+        """States of points that are computed again."""
+        return (DONE, FAILED) if self.recompute else (FAILED,) if self.retry_failed else ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,9 @@ class Outcome:
     seconds : float
         From the first block on, beyond start-up.
     interrupted : bool
+        Whether the user stopped it.
+    stopped : str
+        Why it stopped by itself before the end; empty if it did not.
     failure : str
         Why the first failing point failed.
     """
@@ -95,6 +106,7 @@ class Outcome:
     excluded: int
     seconds: float
     interrupted: bool
+    stopped: str = ""
     failure: str = ""
 
 
@@ -111,34 +123,26 @@ class Watcher:
     def received(self, receipt: Receipt) -> None:
         """Hear that a block is in the store."""
 
-
-def make_plan(sweep: Sweep, path: str | Path, workers: int | None = None, scheduler: str | None = None) -> Plan:
-    """Work out what is there, what is left, and how it would be done.
-
-    Raises
-    ------
-    UserError
-        If the store belongs to another sweep.
-    """
-    path = os.path.abspath(path)  # noqa: PTH100 - a string, since the store may be on an object store one day
-    costs = sample_costs(sweep)
-    store = None
-    if is_store(path):
-        store = open_store(path)
-        require_same(store, sweep)
-        sweep, chunk, found = store.sweep, store.chunk, survey(store)
-        blocks = lattice(sweep.shape, chunk)
-    else:
-        chunk = chunk_shape(sweep)
-        blocks = lattice(sweep.shape, chunk)
-        found = Survey((sweep.points, 0, 0, 0), ())
-    pending = found.counts[0]
-    seconds = costs.mean * pending
-    size = sweep.points * (1 + sum(element_bytes(variable, sweep.sizes) for variable in sweep.variables))
-    return Plan(sweep, path, store, chunk, blocks, found, seconds, size, choose_place(seconds, workers, scheduler))
+    def say(self, text: str) -> None:
+        """Hear one line that a person should know."""
 
 
-def execute(plan: Plan, watcher: Watcher | None = None, client: Client | None = None) -> Outcome:
+@dataclass(frozen=True)
+class Given:
+    """The sweep as it was given, for the record."""
+
+    text: str = ""
+    settings: tuple[str, ...] = ()
+    notes: str = ""
+
+
+def execute(
+    plan: Plan,
+    watcher: Watcher | None = None,
+    client: Client | None = None,
+    options: Options | None = None,
+    given: Given | None = None,
+) -> Outcome:
     """Do what a plan says.
 
     Parameters
@@ -146,6 +150,8 @@ def execute(plan: Plan, watcher: Watcher | None = None, client: Client | None = 
     watcher : Watcher, optional
     client : distributed.Client, optional
         Where to run, instead of the plan's place.
+    options : Options, optional
+    given : Given, optional
 
     Returns
     -------
@@ -155,83 +161,94 @@ def execute(plan: Plan, watcher: Watcher | None = None, client: Client | None = 
     Raises
     ------
     UserError
-        If the store cannot be written or no scheduler answers.
+        If another run holds the store, if it cannot be written, or if no scheduler answers.
     """
-    watcher = watcher or Watcher()
-    tally = _Tally()
+    watcher, options = watcher or Watcher(), options or Options()
+    tally = Tally(options.max_failures)
     try:
-        if plan.pending:
-            with watcher.preparing():
-                plan.sweep.study.prepare()
-            with nullcontext(client) if client else connect(plan.place) as connected:
-                store = plan.store or create_store(plan.path, plan.sweep)
-                watcher.starting(plan)
-                started = time.perf_counter()
-                _drive(connected, store, _order(store, plan), tally, watcher)
-                tally.seconds = time.perf_counter() - started
+        if plan.pending or plan.new:
+            with hold(plan.path, wait=options.wait, force=options.break_lock, said=watcher.say) as lock:
+                _run_locked(plan, lock, watcher, client, options, given or Given(), tally)
     except KeyboardInterrupt:
         tally.interrupted = True
-    return tally.outcome()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(f"{plan.path}: cannot be written: {reason}; what is done is kept, and a rerun goes on") from None
+    return Outcome(tally.done, tally.failed, tally.excluded, tally.seconds, tally.interrupted, tally.stopped, tally.failure)
+
+
+def _run_locked(
+    plan: Plan, lock: Lock, watcher: Watcher, client: Client | None, options: Options, given: Given, tally: Tally
+) -> None:
+    sweep_litter(plan.path)
+    with watcher.preparing():
+        plan.sweep.study.prepare()
+    # The cluster comes first, so that nothing is written if there is none.
+    with nullcontext(client) if client else connect(plan.place) as connected:
+        store = _ready_store(plan, options)
+        _keep_given(store, given)
+        found = survey(store)
+        with _Record(store, lock, plan, watcher, tally):
+            lock.say(pending=found.counts[0], place=str(plan.place))
+            lock.beat(lambda: {"done": tally.done + tally.excluded, "failed": tally.failed})
+            watcher.starting(plan)
+            drive(connected, store, found.pending, lock.run, tally, watcher.received, timeout=options.timeout)
+
+
+def _ready_store(plan: Plan, options: Options) -> Store:
+    """Make the store, or grow it, or mark again what is to be computed again."""
+    if not is_store(plan.path):
+        return create_store(plan.path, plan.sweep)
+    store = open_store(plan.path)
+    require_same(store, plan.sweep, recompute=options.recompute)
+    if store.sweep.shape != plan.sweep.shape:
+        store = grow(store, plan.sweep)
+    if options.again:
+        reset(store, options.again)
+    if store.version != plan.sweep.study.version:
+        store = restamp(store)
+    return store
+
+
+def _keep_given(store: Store, given: Given) -> None:
+    if given != Given():
+        said = {"file": given.text, "set": list(given.settings), "notes": given.notes}
+        write_attributes(store.path, {GIVEN: json.dumps(said)})
+
+
+def read_runs(path: str | Path) -> list[dict[str, Any]]:
+    """Return the record of each run that touched a store."""
+    runs: list[dict[str, Any]] = json.loads(str(read_attributes(path).get(RUNS, "[]")))
+    return runs
 
 
 @dataclass
-class _Tally:
-    counts: list[int] = field(default_factory=lambda: [0, 0, 0])
-    failure: str = ""
-    interrupted: bool = False
-    seconds: float = 0.0
+class _Record(AbstractContextManager[None]):
+    """Writes a run into the store's attributes, when it starts and when it ends."""
 
-    def add(self, receipt: Receipt) -> None:
-        for i, count in enumerate((receipt.done, receipt.failed, receipt.excluded)):
-            self.counts[i] += count
-        self.failure = self.failure or receipt.failure
+    store: Store
+    lock: Lock
+    plan: Plan
+    watcher: Watcher
+    tally: Tally
+    runs: list[dict[str, Any]] = field(default_factory=list)
 
-    def outcome(self) -> Outcome:
-        done, failed, excluded = self.counts
-        return Outcome(done, failed, excluded, self.seconds, self.interrupted, self.failure)
+    def __enter__(self) -> None:
+        self.runs = read_runs(self.store.path)
+        record = run_record(self.lock.run, self.store.sweep.study.version, str(self.plan.place))
+        if self.runs and (changes := version_changes(self.runs[-1]["versions"], record["versions"])):
+            self.watcher.say(f"other versions than the last run used: {', '.join(changes)}")
+        self.runs.append(record)
+        self._write({})
 
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._write({"ended": now(), "done": self.tally.done, "failed": self.tally.failed, "complete": kind is None})
 
-def _order(store: Store, plan: Plan) -> Iterator[tuple[int, ...]]:
-    """Return the pending blocks, the longest first where they differ."""
-    if not plan.survey.pending and plan.store is None:
-        pending: Iterator[tuple[int, ...]] = (block.index for block in store.blocks())
-    else:
-        pending = iter(plan.survey.pending)
-    costs = sample_costs(plan.sweep)
-    if costs.largest < 2 * costs.mean:
-        return pending
-
-    def cost(index: tuple[int, ...]) -> float:
-        block = block_at(index, store.sweep.shape, store.chunk)
-        return block.points * point_cost(store.sweep, tuple(part.stop - 1 for part in block.region))
-
-    return iter(sorted(pending, key=cost, reverse=True))
-
-
-def _drive(client: Client, store: Store, queue: Iterator[tuple[int, ...]], tally: _Tally, watcher: Watcher) -> None:
-    run = uuid.uuid4().hex[:8]
-    threads = max(1, sum(client.nthreads().values()))
-    running = as_completed()
-
-    def submit(count: int) -> None:
-        for index in islice(queue, count):
-            running.add(client.submit(run_block, store.path, index, key=f"block-{run}-{'.'.join(map(str, index))}", pure=False))
-
-    try:
-        submit(WINDOW * threads)
-        for future in running:
-            receipt = future.result()
-            future.release()
-            tally.add(receipt)
-            watcher.received(receipt)
-            submit(1)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
-            raise
-        reason = (error.strerror or str(error)).lower()
-        raise UserError(f"{store.path}: cannot be written: {reason}; what is done is kept, and a rerun goes on") from None
-    finally:
-        client.cancel(list(running.futures))
+    def _write(self, changes: Mapping[str, Any]) -> None:
+        self.runs[-1] |= changes
+        write_attributes(self.store.path, {RUNS: json.dumps(self.runs)})
 
 
 def run(
@@ -242,6 +259,7 @@ def run(
     scheduler: str | None = None,
     client: Client | None = None,
     watcher: Watcher | None = None,
+    options: Options | None = None,
 ) -> xr.Dataset:
     """Compute whatever is pending of a sweep and open its answer.
 
@@ -259,23 +277,28 @@ def run(
         A client of your own, which is left as it is.
     watcher : Watcher, optional
         Hears of every block.
+    options : Options, optional
 
     Returns
     -------
     xarray.Dataset
-        As :func:`pipeline.open_sweep` gives it.
+        As :func:`pipeline.open_sweep` gives it; points that failed are marked so in ``status``.
 
     Raises
     ------
     UserError
-        If the store belongs to another sweep, or cannot be written.
+        If the store belongs to another sweep, is held by another run, or cannot be written.
     KeyboardInterrupt
         If the run was interrupted; what is done is kept.
     """
-    path = store or (sweep.store if isinstance(sweep, SweepConfig) else None)
+    given, options = None, options or Options()
+    path: str | Path | None = store
+    if isinstance(sweep, SweepConfig):
+        path, given = store or sweep.store, Given(sweep.text, sweep.settings, sweep.notes)
+        sweep = sweep.sweep
     if path is None:
         raise UserError("run: say where the answer goes with store=PATH")
-    plan = make_plan(sweep.sweep if isinstance(sweep, SweepConfig) else sweep, path, workers, scheduler)
-    if execute(plan, watcher, client).interrupted:
+    plan = make_plan(sweep, path, workers, scheduler, again=options.again, recompute=options.recompute)
+    if execute(plan, watcher, client, options, given).interrupted:
         raise KeyboardInterrupt
     return open_sweep(plan.path)

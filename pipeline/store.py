@@ -12,6 +12,7 @@ put together under another name and renamed, so there is never half of one.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -29,19 +30,22 @@ from numpy.typing import NDArray
 from zarr.codecs import Crc32cCodec, ZstdCodec
 
 from pipeline.errors import UserError
-from pipeline.identity import differences
-from pipeline.space import Block, blocks, chunk_shape
+from pipeline.space import Block, block_at, blocks, chunk_shape
 from pipeline.sweep import Label, Sweep, canonical, digest, from_plain, label_array
 from solvers.study import Coordinate, UnknownStudyError, Variable
 
 PENDING, DONE, FAILED, EXCLUDED = range(4)
 STATES = ("pending", "done", "failed", "excluded")
 ATTRIBUTE = "dicesweep"
+DIGEST = "dicesweep_sha256"
 DETAILS = "details"
 FORMAT = 1
 
 STATUS = Variable("status", "state of the point", dtype="uint8")
 FAILURE = Variable("failure", "why the point failed", dtype="str")
+TRACEBACK = Variable("traceback", "where the solver was when the point failed", dtype="str")
+OWN = (FAILURE, TRACEBACK, STATUS)
+"""Variables that every store has, beside those of its study."""
 
 _CODECS = (ZstdCodec(level=1), Crc32cCodec())
 
@@ -55,15 +59,18 @@ class Store:
     path : str
     sweep : Sweep
         As the store remembers it; its labels are in the order of the store.
+    version : int
+        Of the study, when the numbers were computed.
     chunk : tuple of int
         Points of a block along each dimension.
     group : zarr.Group
     arrays : mapping of str to zarr.Array
-        The variables, ``status`` and ``failure``.
+        The variables, and those of :data:`OWN`.
     """
 
     path: str
     sweep: Sweep
+    version: int
     chunk: tuple[int, ...]
     group: zarr.Group
     arrays: Mapping[str, zarr.Array[Any]]
@@ -72,13 +79,27 @@ class Store:
         """Yield all blocks."""
         return blocks(self.sweep.shape, self.chunk)
 
+    def block(self, index: tuple[int, ...]) -> Block:
+        """Return the block at a position of the lattice."""
+        return block_at(index, self.sweep.shape, self.chunk)
+
+    def blank(self, block: Block) -> dict[str, NDArray[Any]]:
+        """Return arrays for the results of a block, filled with what stands for no answer."""
+        results = {}
+        for variable in (*self.sweep.variables, FAILURE, TRACEBACK):
+            own = tuple(self.sweep.sizes[dim] for dim in variable.dims)
+            dtype = object if variable.dtype == "str" else variable.dtype
+            results[variable.name] = np.full((*block.shape, *own), fill_value(variable), dtype)
+        return results
+
     def status(self, block: Block) -> NDArray[np.uint8]:
         """Read the state of a block's points."""
         return np.asarray(self.arrays["status"][block.region], dtype=np.uint8)
 
     def read(self, name: str, block: Block) -> NDArray[Any]:
-        """Read a variable over a block."""
-        return np.asarray(self.arrays[name][block.region])
+        """Read a variable over a block; strings come as objects."""
+        values = np.array(self.arrays[name][block.region])
+        return values.astype(object) if values.dtype.kind == "T" else values
 
     def write(self, block: Block, results: Mapping[str, NDArray[Any]], status: NDArray[np.uint8]) -> None:
         """Write a block: its data, and when all of that is in the store, its status."""
@@ -104,11 +125,11 @@ def create_store(path: str | Path, sweep: Sweep) -> Store:
     path = Path(path)
     if is_store(path):
         raise UserError(f"{path}: something is there already")
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    partial = partial_path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            _fill_store(partial, sweep)
+            fill_store(partial, sweep, chunk_shape(sweep))
             os.rename(partial, path)  # noqa: PTH104 - Path.rename would not say that it is atomic
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -117,22 +138,50 @@ def create_store(path: str | Path, sweep: Sweep) -> Store:
     return open_store(path)
 
 
-def _fill_store(path: Path, sweep: Sweep) -> None:
-    chunk = chunk_shape(sweep)
+def partial_path(path: Path) -> Path:
+    """Return a name beside a store for what is put together to take its place; see :func:`sweep_litter`."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+
+
+def sweep_litter(path: str | Path) -> int:
+    """Remove what killed processes left behind; the lock of the store must be held.
+
+    Returns
+    -------
+    int
+        Number of files and folders removed.
+    """
+    path = Path(path)
+    litter = [*path.parent.glob(f".{glob.escape(path.name)}.*.partial"), *path.rglob("*.partial")]
+    for leftover in litter:
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+    return len(litter)
+
+
+def fill_store(path: Path, sweep: Sweep, chunk: tuple[int, ...]) -> None:
+    """Write the metadata and the coordinates of a store, with every point pending."""
     coordinates = _coordinates(sweep)
     xr.Dataset(coords=coordinates).to_zarr(path, mode="w-", consolidated=False, zarr_format=3)
     group = zarr.open_group(path, mode="r+")
-    for variable in (*sweep.variables, FAILURE, STATUS):
+    for variable in (*sweep.variables, *OWN):
         _create_array(group, variable, sweep, chunk)
-    spec = {"format": FORMAT, "chunk": list(chunk), "sweep": sweep.plain()}
+    spec = _spec(sweep, chunk)
     group.attrs.update(
         {
             "title": sweep.title or sweep.study.title,
             "study": f"{sweep.study.name}: {sweep.study.title}",
             "reference": sweep.study.reference,
             ATTRIBUTE: canonical(spec),
+            DIGEST: digest(spec),
         }
     )
+
+
+def _spec(sweep: Sweep, chunk: tuple[int, ...]) -> dict[str, Any]:
+    return {"format": FORMAT, "chunk": list(chunk), "sweep": sweep.plain()}
 
 
 def _create_array(group: zarr.Group, variable: Variable, sweep: Sweep, chunk: tuple[int, ...]) -> None:
@@ -183,8 +232,37 @@ def _coordinates(sweep: Sweep) -> dict[str, xr.Variable]:
     return found
 
 
+def read_coordinates(store: Store) -> Iterator[tuple[str, NDArray[Any], NDArray[Any] | Exception]]:
+    """Yield each coordinate's name, what it should be, and what is in the store, or what went wrong with reading that."""
+    for name, variable in _coordinates(store.sweep).items():
+        try:
+            array = store.group[name]
+            found: NDArray[Any] | Exception = np.asarray(array[...]) if isinstance(array, zarr.Array) else KeyError(name)
+        except Exception as error:
+            found = error
+        if isinstance(found, np.ndarray) and found.dtype.kind == "T":
+            found = found.astype(object)
+        yield name, np.asarray(variable.values), found
+
+
+def write_coordinates(store: Store) -> None:
+    """Write the coordinates of a store anew."""
+    for name, variable in _coordinates(store.sweep).items():
+        store.group[name][...] = variable.values  # type: ignore[index]  # a coordinate is an array
+
+
 def _labelled(dimension: str, labels: tuple[Label, ...], long_name: str, unit: str) -> xr.Variable:
     return xr.Variable((dimension,), label_array(labels), {"long_name": long_name, "units": unit})
+
+
+def read_attributes(path: str | Path) -> dict[str, Any]:
+    """Return the attributes of the root group."""
+    return dict(zarr.open_group(str(path), mode="r").attrs)
+
+
+def write_attributes(path: str | Path, attributes: Mapping[str, Any]) -> None:
+    """Set attributes of the root group, in one write."""
+    zarr.open_group(str(path), mode="r+").attrs.update(dict(attributes))
 
 
 def open_store(path: str | Path) -> Store:
@@ -211,16 +289,21 @@ def _read_spec(path: str | Path) -> dict[str, Any]:
     return spec
 
 
+def from_plain_or_error(path: str | Path, spec: Mapping[str, Any]) -> Sweep:
+    """Rebuild the sweep of a store; UserError if its study is not installed here."""
+    try:
+        return from_plain(spec["sweep"])
+    except UnknownStudyError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
 @lru_cache(maxsize=8)
 def _opened(path: str, key: str) -> Store:
     """Open a store once a process; the digest of its specification makes a store that has changed another one."""
     spec = _read_spec(path)
-    try:
-        sweep = from_plain(spec["sweep"])
-    except UnknownStudyError as error:
-        raise UserError(f"{path}: {error}") from None
+    sweep = from_plain_or_error(path, spec)
     group = zarr.open_group(path, mode="r+")
-    names = [variable.name for variable in (*sweep.variables, FAILURE, STATUS)]
+    names = [variable.name for variable in (*sweep.variables, *OWN)]
     arrays = {}
     for name in names:
         array = group[name]
@@ -228,12 +311,32 @@ def _opened(path: str, key: str) -> Store:
             raise UserError(f"{path}: {name} is not an array")
         # A chunk that happens to equal the fill value is written all the same, so that a file that is missing is known to be
         # lost; failures alone are rare enough to leave out.
-        arrays[name] = array.with_config({"write_empty_chunks": name != FAILURE.name})
-    return Store(path, sweep, tuple(spec["chunk"]), group, arrays)
+        arrays[name] = array.with_config({"write_empty_chunks": name not in (FAILURE.name, TRACEBACK.name)})
+    return Store(path, sweep, spec["sweep"]["study_version"], tuple(spec["chunk"]), group, arrays)
+
+
+def reset(store: Store, states: tuple[int, ...]) -> int:
+    """Make points pending again that are in one of `states`, and return how many they were; the lock must be held."""
+    count = 0
+    for block in store.blocks():
+        status = store.status(block)
+        again = np.isin(status, states)
+        if again.any():
+            count += int(again.sum())
+            status[again] = PENDING
+            store.arrays["status"][block.region] = status
+    return count
+
+
+def restamp(store: Store) -> Store:
+    """Say that the numbers of a store are those of the study's version that is installed."""
+    spec = _spec(store.sweep, store.chunk)
+    write_attributes(store.path, {ATTRIBUTE: canonical(spec), DIGEST: digest(spec)})
+    return open_store(store.path)
 
 
 def open_sweep(path: str | Path) -> xr.Dataset:
-    """Open the answer of a sweep as an xarray dataset whose variables are loaded when they are used.
+    """Open the answer of a sweep as an xarray dataset, its axes sorted, whose variables are loaded when they are used.
 
     A selection reads only the chunks that it touches; for reductions over more than fits into memory, call ``.chunk({})``.
 
@@ -247,9 +350,11 @@ def open_sweep(path: str | Path) -> xr.Dataset:
     UserError
         If there is no store.
     """
-    _read_spec(path)
+    sweep = from_plain_or_error(path, _read_spec(path))
     dataset: xr.Dataset = xr.open_zarr(str(path), consolidated=False, chunks=None)
-    return dataset
+    orders = {dimension.name: dimension.sorted_places() for dimension in sweep.dimensions}
+    unsorted = {name: places for name, places in orders.items() if places != sorted(places)}
+    return dataset.isel(unsorted) if unsorted else dataset
 
 
 def write_details(store: Store, index: tuple[int, ...], columns: Mapping[str, Coordinate]) -> None:
@@ -279,7 +384,7 @@ class Survey:
     """
 
     counts: tuple[int, int, int, int]
-    pending: tuple[tuple[int, ...], ...]
+    pending: tuple[tuple[int, ...], ...] = ()
 
 
 def survey(store: Store) -> Survey:
@@ -299,9 +404,3 @@ def survey(store: Store) -> Survey:
         if found[PENDING]:
             pending.append(block.index)
     return Survey((int(counts[0]), int(counts[1]), int(counts[2]), int(counts[3])), tuple(pending))
-
-
-def require_same(store: Store, sweep: Sweep) -> None:
-    """Raise UserError, showing the difference, unless the store belongs to this sweep."""
-    if found := differences(sweep.plain(), store.sweep.plain()):
-        raise UserError(f"{store.path}: belongs to another sweep: {'; '.join(found)} (choose another --store)")

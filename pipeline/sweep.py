@@ -87,6 +87,15 @@ class Dimension:
         names = [column.parameter for column in self.columns]
         return tuple(",".join(f"{name}={label}" for name, label in zip(names, row, strict=True)) for row in rows)
 
+    def sorted_places(self) -> list[int]:
+        """Return the places of the values in order: by number, by the counts of a family, or by label."""
+        details = [labels for column in self.columns for labels in column.details.values()]
+        if len(self.columns) == 1 and details:
+            keys: list[Any] = list(zip(*details, strict=True))
+        else:
+            keys = list(zip(*(column.labels for column in self.columns), strict=True))
+        return sorted(range(self.size), key=lambda place: keys[place])
+
 
 @dataclass(frozen=True)
 class Sweep:

@@ -16,9 +16,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.answer import KEPT_APART, axes, label_text, own_dims, require_variable, variables
+from pipeline.answer import axes, label_text, own_dims, require_variable, variables
 from pipeline.errors import UserError
-from pipeline.store import STATES
+from pipeline.store import FAILURE, STATES
 
 PIECE_BYTES = 32_000_000
 """Size of what is read at a time."""
@@ -71,8 +71,7 @@ class Table:
     def pieces(self) -> Iterator[Columns]:
         """Read the table piece by piece; the columns of each are arrays of one length."""
         sources = self.sources()
-        kept = [name for name in KEPT_APART if name in self.dataset.data_vars]
-        width = 8 * (len(sources) + len(self.labels) + len(kept))
+        width = 8 * (len(sources) + len(self.labels) + 2)
         for region in regions([self.dataset.sizes[dim] for dim in self.dims], max(1, PIECE_BYTES // width)):
             yield self._piece(self.dataset.isel(dict(zip(self.dims, region, strict=True))))
 
@@ -88,9 +87,8 @@ class Table:
             own = variable.dims[: variable.ndim - len(rest)]
             for k, column in enumerate(keys):
                 columns[column] = self._spread(xr.Variable(own, values[..., k]), shape)
-        for name in ("failure", "traceback"):
-            if name in part.data_vars:
-                columns[name] = self._spread(part[name].variable, shape)
+        if FAILURE.name in part.data_vars:
+            columns[FAILURE.name] = self._spread(part[FAILURE.name].variable, shape)
         return columns
 
     def _spread(self, variable: xr.Variable, shape: tuple[int, ...]) -> NDArray[Any]:

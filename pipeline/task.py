@@ -1,24 +1,27 @@
 """What a worker does with a block: solve what is pending, keep what fails as data, write, and send back a receipt.
 
-A worker reads everything it needs from the store itself, so a task is two short values and a receipt is a few numbers; no
-array crosses the network.
+A worker reads everything it needs from the store itself, so a task is a few short values and a receipt a few numbers; no array
+crosses the network.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.space import Block, block_at, grids
-from pipeline.store import DONE, EXCLUDED, FAILED, FAILURE, PENDING, Store, fill_value, open_store, write_details
-from pipeline.sweep import Sweep
-from solvers.study import Grid, Variable
+from pipeline.isolate import solve_carefully
+from pipeline.lock import holds
+from pipeline.solve import Failure, Place, solve_points
+from pipeline.space import Block
+from pipeline.store import DONE, EXCLUDED, FAILED, FAILURE, PENDING, TRACEBACK, Store, open_store, write_details
+
+
+class StaleRunError(Exception):
+    """The run that sent a block does not hold the store any more."""
 
 
 @dataclass(frozen=True)
@@ -50,53 +53,59 @@ class Receipt:
         return self.done + self.failed + self.excluded
 
 
-def run_block(path: str, index: tuple[int, ...]) -> Receipt:
-    """Solve the pending points of one block and write them to the store at `path`."""
+def run_block(
+    path: str, index: tuple[int, ...], run: str | None = None, *, careful: bool = False, timeout: float | None = None
+) -> Receipt:
+    """Solve the pending points of one block and write them to the store at `path`.
+
+    Parameters
+    ----------
+    run : str, optional
+        The run that sent the block; nothing is written unless it holds the lock of the store.
+    careful : bool
+        Solve in a child process, so that points that crash are known.
+    timeout : float, optional
+        Seconds after which a point has failed; implies `careful`.
+
+    Raises
+    ------
+    StaleRunError
+        If the run does not hold the store.
+    """
     started = time.perf_counter()
     store = open_store(path)
-    block = block_at(index, store.sweep.shape, store.chunk)
+    block = store.block(index)
     status = store.status(block)
     pending = status == PENDING
     excluded = pending & store.sweep.excluded(block.region)
-    results = _empty_results(store, block, kept=not pending.all())
-    failures = solve_points(store.sweep, block, pending & ~excluded, results)
-    failures |= _keep_details(store, block, pending & ~excluded, failures)
+    wanted = pending & ~excluded
+    results = store.blank(block) if pending.all() else {name: store.read(name, block) for name in store.blank(block)}
+    if careful or timeout is not None:
+        failures = solve_carefully(store, block, wanted, results, timeout)
+    else:
+        failures = solve_points(store.sweep, block, wanted, results)
+    if run is not None and not holds(path, run):
+        raise StaleRunError(f"{path}: run {run} does not hold this store any more")
+    failures |= _keep_details(store, block, wanted, failures)
     status[pending] = DONE
     status[excluded] = EXCLUDED
-    for place, reason in failures.items():
+    for name in (FAILURE.name, TRACEBACK.name):
+        results[name][pending] = ""
+    for place, failure in failures.items():
         status[place] = FAILED
-        results[FAILURE.name][place] = reason
+        results[FAILURE.name][place], results[TRACEBACK.name][place] = failure.reason, failure.traceback
     store.write(block, results, status)
-    failed = len(failures)
-    return Receipt(
-        index,
-        int(pending.sum()) - int(excluded.sum()) - failed,
-        failed,
-        int(excluded.sum()),
-        time.perf_counter() - started,
-        next(iter(failures.values()), ""),
-    )
-
-
-def _empty_results(store: Store, block: Block, *, kept: bool) -> dict[str, NDArray[Any]]:
-    """Return arrays for a block's results: as they are in the store if some of its points are there already, else empty."""
-    results = {}
-    for variable in (*store.sweep.variables, FAILURE):
-        if kept:
-            results[variable.name] = store.read(variable.name, block).copy()
-        else:
-            own = store.arrays[variable.name].shape[len(block.shape) :]
-            dtype = object if variable.dtype == "str" else variable.dtype
-            results[variable.name] = np.full((*block.shape, *own), fill_value(variable), dtype)
-    return results
+    failed, left_out = len(failures), int(excluded.sum())
+    reason = next((failure.reason for failure in failures.values()), "")
+    return Receipt(index, int(pending.sum()) - left_out - failed, failed, left_out, time.perf_counter() - started, reason)
 
 
 def _keep_details(
-    store: Store, block: Block, wanted: NDArray[np.bool_], failures: Mapping[tuple[int, ...], str]
-) -> dict[tuple[int, ...], str]:
-    """Write the tables of each point that has some, and return those points for which this failed, with the reason."""
+    store: Store, block: Block, wanted: NDArray[np.bool_], failures: dict[Place, Failure]
+) -> dict[Place, Failure]:
+    """Write the tables of each point that has some, and return those points for which this failed."""
     details = store.sweep.study.details
-    failed: dict[tuple[int, ...], str] = {}
+    failed: dict[Place, Failure] = {}
     if details is None:
         return failed
     for place in map(tuple, np.argwhere(wanted).tolist()):
@@ -104,76 +113,10 @@ def _keep_details(
             continue
         index = tuple(part.start + i for part, i in zip(block.region, place, strict=True))
         try:
-            columns = details({name: value.value for name, value in store.sweep.at(index).items()})
+            columns: Any = details({name: value.value for name, value in store.sweep.at(index).items()})
         except Exception as error:
-            failed[place] = reason(error)
+            failed[place] = Failure.of(error)
             continue
         if columns:
             write_details(store, index, columns)
     return failed
-
-
-def reason(error: Exception) -> str:
-    """Return why a point failed, as it is kept beside it."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def solve_points(
-    sweep: Sweep, block: Block, wanted: NDArray[np.bool_], results: Mapping[str, NDArray[Any]]
-) -> dict[tuple[int, ...], str]:
-    """Solve the wanted points of a block into `results`, grid by grid, and point by point where a grid fails.
-
-    Returns
-    -------
-    failures : dict
-        Place in the block to the reason, for points that have no answer.
-    """
-    failures: dict[tuple[int, ...], str] = {}
-    for places, grid in grids(sweep, block, wanted):
-        try:
-            _put(results, places, _checked(sweep, grid), grid_ndim=len(grid.shape))
-        except Exception as error:
-            points = list(itertools.product(*(place.tolist() for place in places)))
-            if len(points) == 1:
-                failures[points[0]] = reason(error)
-                continue
-            for point in points:
-                alone = np.zeros(block.shape, np.bool_)
-                alone[point] = True
-                failures |= solve_points(sweep, block, alone, results)
-    return failures
-
-
-def _put(
-    results: Mapping[str, NDArray[Any]],
-    places: tuple[NDArray[np.intp], ...],
-    answers: Mapping[str, NDArray[Any]],
-    *,
-    grid_ndim: int,
-) -> None:
-    lengths = tuple(len(place) for place in places)
-    for name, answer in answers.items():
-        whole = lengths == results[name].shape[: len(lengths)]
-        results[name][... if whole else np.ix_(*places)] = answer.reshape((*lengths, *answer.shape[grid_ndim:]))
-
-
-def _checked(sweep: Sweep, grid: Grid) -> dict[str, NDArray[Any]]:
-    """Solve a grid and make sure that the study kept its word about names, shapes, types and finite numbers."""
-    answers = sweep.study.solve(grid)
-    return {variable.name: _checked_variable(variable, answers, grid) for variable in sweep.variables}
-
-
-def _checked_variable(variable: Variable, answers: Mapping[str, NDArray[Any]], grid: Grid) -> NDArray[Any]:
-    if variable.name not in answers:
-        raise TypeError(f"the solver returned no {variable.name}")
-    answer = np.asarray(answers[variable.name])
-    shape = (*grid.shape, *(grid.sizes[dim] for dim in variable.dims))
-    if answer.shape != shape:
-        raise TypeError(f"the solver returned {variable.name} with shape {answer.shape} instead of {shape}")
-    if variable.dtype == "str":
-        return answer.astype(object)
-    if not np.can_cast(answer.dtype, variable.dtype, "same_kind"):
-        raise TypeError(f"the solver returned {variable.name} as {answer.dtype} instead of {variable.dtype}")
-    if answer.dtype.kind == "f" and not variable.missing and not np.isfinite(answer).all():
-        raise ValueError(f"{variable.name} is not finite")
-    return answer

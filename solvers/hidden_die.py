@@ -98,7 +98,7 @@ from solvers.highs_basis import highs_basis
 from solvers.network_simplex import improve_basis
 from solvers.ordered_simplex import solve_ordered
 from solvers.rationals import Integers
-from solvers.study import Boolean, Choice, Coordinate, Grid, Headline, Integer, Parameter, Results, Study, Variable
+from solvers.study import Boolean, Choice, Coordinate, Grid, Headline, Integer, Law, Parameter, Results, Study, Variable
 
 LARGEST_PROGRAMME = 8_000_000
 """Columns of the packing programme beyond which a game is refused: a minute and a gigabyte."""
@@ -332,6 +332,40 @@ def cost(values: Mapping[str, Any]) -> float:
     return taken
 
 
+LAWS = (
+    Law("the certificate closes: its two bounds are the same", lambda answers: answers["primal_dual_gap"] == 0),
+    Law("hiding saves something or nothing", lambda answers: answers["saving"] >= 0),
+    Law(
+        "the value is the fraction, to the last digit",
+        lambda answers: np.array([float(Fraction(text)) for text in answers["value_exact"]]) == answers["value"],
+    ),
+    Law(
+        "no simple rule of the hider pays less than the value, and none of the taker gets more",
+        lambda answers: (
+            (answers["always_hide_largest"] >= answers["value"] - 1e-12)
+            & (answers["hide_at_random"] >= answers["value"] - 1e-12)
+            & (answers["always_take_hidden"] <= answers["value"] + 1e-12)
+            & (answers["always_take_visible"] <= answers["value"] + 1e-12)
+        ),
+    ),
+)
+
+LARGEST_CHECK = 20_000
+"""Columns up to which strategies are written out and checked on all rolls, which takes seconds there."""
+
+
+def recompute(values: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
+    """Compare the value with the published method, or where that is too slow with strategies checked on all rolls."""
+    dice, sides = values["dice"], values["sides"]
+    if sides**dice <= LARGEST_ORDERED and values["method"] != "ordered-simplex":
+        value, how = solve_ordered_simplex(dice, sides).value, "the ordered programme"
+    elif programme_size(dice, sides)[2] <= LARGEST_CHECK:
+        value, how = strategy(dice, sides).value, "strategies checked on all rolls"
+    else:
+        return None
+    return f"the value is {value} by {how}" if value != Fraction(str(answers["value_exact"])) else ""
+
+
 def prepare() -> None:
     """Compile the kernels, or load them from the cache, by solving a small game."""
     solve_packing(3, 6)
@@ -374,6 +408,9 @@ STUDY = Study(
     cost=cost,
     headline=(Headline("value_exact"), Headline("value", format=".6f")),
     prepare=prepare,
+    contained=True,
+    laws=LAWS,
+    recompute=recompute,
     details=details,
     reference="Project Euler, problem 982, The Third Dice: the game for two and three dice of six sides",
 )

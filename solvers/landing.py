@@ -51,6 +51,7 @@ from solvers.study import (
     Grid,
     Headline,
     Integer,
+    Law,
     Parameter,
     ParameterError,
     Real,
@@ -247,6 +248,29 @@ def cost(values: Mapping[str, Any]) -> float:
     return 5e-7 + 2e-10 * totals * levels * size / dice + exact
 
 
+LAWS = (
+    Law(
+        "first over the players, nobody and unresolved sum to one",
+        lambda answers: np.abs(np.nansum(answers["first"], axis=1) + answers["nobody"] + answers["unresolved"] - 1) < 1e-12,
+    ),
+    Law(
+        "the law of the turn sums to ever",
+        lambda answers: np.abs(answers["turn_pmf"].sum(axis=1) + answers["later"] - answers["ever"]) < 1e-12,
+    ),
+)
+
+
+def recompute(values: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
+    """Compare the answers of a single lap with fractions; other races have no independent way."""
+    if not _passes_once(values):
+        return None
+    squares = Squares.of(values["board"], {name: values[name] for name in DECKS}, values["lap"])
+    law = exact_single_lap(values["board"], squares, values["dice"], values["sides"], values["doubles_limit"])
+    exact = np.array([float(share) for share in exact_race(law[values["target"]], values["players"])])
+    error = float(np.abs(exact - answers["first"][: len(exact)]).max())
+    return f"first is off by {error:.2g} from fractions" if error > 1e-12 else ""
+
+
 def prepare() -> None:
     """Compile the kernels, or load them from the cache, by using them once."""
     board = Board(2, 0, 0, (), {}, {}, {}, ("0", "1"))
@@ -315,5 +339,8 @@ STUDY = Study(
     coordinates=coordinates,
     check=check,
     prepare=prepare,
+    contained=True,
+    laws=LAWS,
+    recompute=recompute,
     reference="TopCoder Collegiate Challenge 2006, Online Round 1B, Monopolies",
 )

@@ -23,6 +23,9 @@ every few rolls; so the error does not grow with the number of sides, and no sec
 Which states.  The answer is the long-run fraction of rolls, from the start square, which exists for periodic chains too.  It
 is unique if and only if just one closed class can be reached from the start; all of the above is done within that class, and
 every other state gets exactly zero.
+
+Deck memory.  All of this is for decks that are reshuffled at each draw.  With ``deck_memory: cycle`` they are shuffled once and
+drawn in order for ever; the answer is the mean over random orders, each solved exactly by :mod:`solvers.deck_cycle`.
 """
 
 from __future__ import annotations
@@ -31,21 +34,25 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.board import BOARD, Board, Card, Deck, LandingLaw, deck_document, landing_law
+from solvers.board import Board, Card, Deck, LandingLaw, landing_law
+from solvers.chain import Kernel, card_targets, kernel, recurrent_class
 from solvers.compiled import compiled
-from solvers.decks import DECKS, check_chains, check_decks, own_deck
-from solvers.dice import dice_law, wrap
+from solvers.deck_cycle import MOST_NODES, CycleSolver, solve_orders
+from solvers.decks import DECKS
+from solvers.exact import exact_probability
+from solvers.ranking import TIE, ranks
+from solvers.rules import PARAMETERS, Rules, check_rules, coordinates
 from solvers.study import (
     Choice,
-    Coordinate,
     Grid,
     Headline,
     Integer,
+    Law,
     Parameter,
     ParameterError,
     Results,
@@ -56,135 +63,8 @@ from solvers.study import (
 
 Array = NDArray[np.float64]
 
-TIE = 1e-14
-"""Probabilities closer than this are ranked by square: above the error of the solution, below any gap that is known."""
-
 BATCH = 128
 """Decks solved at a time; their matrices stay in the second-level cache."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Everything that the chain depends on but the decks."""
-
-    board: Board
-    dice: int
-    sides: int
-    doubles_limit: int
-    doubles_after_jail: str
-
-    @property
-    def counters(self) -> int:
-        """Number of values that the doubles counter takes."""
-        return max(self.doubles_limit, 1)
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """The part of the chain that no deck changes.
-
-    Attributes
-    ----------
-    quiet : ndarray of float64, shape (n, n)
-        Q: rolls that draw no card.  State (q, c) has index c * N + q.
-    draw : ndarray of float64, shape (n, m)
-        H: rolls that draw one.  Event (i-th draw square, c) has index c * squares + i.
-    """
-
-    quiet: Array
-    draw: Array
-
-
-def kernel(rules: Rules) -> Kernel:
-    """Build Q and H for one set of rules."""
-    board, size, counters = rules.board, rules.board.size, rules.counters
-    law = dice_law(rules.dice, rules.sides)
-    single, double = _circulant(law.single, size), _circulant(law.double, size)
-    quiet = np.zeros((counters, size, counters, size))
-    draw = np.zeros((counters, size, counters, len(board.draw_squares)))
-
-    def move(source: int, step: Array, counter: int) -> None:
-        plain = step.copy()
-        plain[:, [*board.go_to_jail, *board.draw_squares]] = 0
-        quiet[source, :, counter, :] += plain
-        jailed = 0 if rules.doubles_after_jail == "reset" else counter
-        quiet[source, :, jailed, board.jail] += step[:, list(board.go_to_jail)].sum(axis=1)
-        draw[source, :, counter, :] += step[:, list(board.draw_squares)]
-
-    for source in range(counters):
-        if rules.doubles_limit == 0:
-            move(source, single + double, 0)
-            continue
-        move(source, single, 0)
-        if source + 1 < counters:
-            move(source, double, source + 1)
-        else:
-            quiet[source, :, 0, board.jail] += law.double.sum()
-    n = counters * size
-    return Kernel(quiet.reshape(n, n), draw.reshape(n, -1))
-
-
-def _circulant(law: Array, size: int) -> Array:
-    start = np.arange(size)
-    circulant: Array = wrap(law, size)[(start[None, :] - start[:, None]) % size]
-    return circulant
-
-
-def card_targets(rules: Rules, finals: Sequence[int]) -> NDArray[np.intp]:
-    """Return the state in which each column of a landing law leaves the token; shape (counters, finals + 1)."""
-    size = rules.board.size
-    targets = np.array([[c * size + square for square in (*finals, rules.board.jail)] for c in range(rules.counters)])
-    if rules.doubles_after_jail == "reset":
-        targets[:, -1] = rules.board.jail
-    return targets
-
-
-@compiled
-def _reach(edges: NDArray[np.bool_], start: int) -> NDArray[np.bool_]:
-    """Return the states that can be reached from `start`, itself included."""
-    n = edges.shape[0]
-    seen = np.zeros(n, np.bool_)
-    stack = np.empty(n, np.int64)
-    seen[start] = True
-    stack[0] = start
-    top = 1
-    while top:
-        top -= 1
-        state = stack[top]
-        for following in range(n):
-            if edges[state, following] and not seen[following]:
-                seen[following] = True
-                stack[top] = following
-                top += 1
-    return seen
-
-
-def recurrent_class(forward: NDArray[np.bool_], start: int) -> NDArray[np.bool_]:
-    """Return the one closed class that can be reached from `start`.
-
-    Parameters
-    ----------
-    forward : ndarray of bool, shape (k, k)
-        Which node can follow which in one step.
-
-    Returns
-    -------
-    ndarray of bool, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If more than one closed class can be reached, so that the long run depends on chance.
-    """
-    backward = np.ascontiguousarray(forward.T)
-    state = start
-    reached = ahead = _reach(forward, start)
-    while (beyond := ahead & ~(behind := _reach(backward, state))).any():
-        state = int(np.argmax(beyond))
-        ahead = _reach(forward, state)
-    if (reached & ~behind).any():
-        raise ValueError("the token can end up in more than one closed set of squares: the long-run odds depend on chance")
-    return ahead
 
 
 @compiled
@@ -246,37 +126,6 @@ def _residual(pi: Array, quiet: Array, rates: Array, law: Array, targets: NDArra
         for state in range(pi.shape[1]):
             total += abs(quiet[d, state] - pi[d, state])
         residual[d] = total
-
-
-@compiled
-def _rank(probability: Array, tie: float, ranking: NDArray[np.int16], gap: Array) -> None:
-    """Sort each row of `probability` (d, n) downwards, ties by index, into `ranking` and the gaps to the next."""
-    decks, n = probability.shape
-    before = np.empty(n, np.int64)
-    for d in range(decks):
-        p = probability[d]
-        order = ranking[d]
-        # Counting who comes before needs no branches, which makes it several times faster than sorting on some forty squares.
-        before[:] = 0
-        for i in range(n):
-            behind = 0
-            for k in range(i + 1, n):
-                first_wins = 1 if p[i] >= p[k] else 0
-                before[k] += first_wins
-                behind += first_wins
-            before[i] += n - 1 - i - behind
-        for k in range(n):
-            order[before[k]] = k
-        first = 0
-        for k in range(1, n + 1):
-            if k < n and p[order[k - 1]] - p[order[k]] < tie:
-                continue
-            if k - first > 1:
-                order[first:k].sort()
-            first = k
-        for k in range(n - 1):
-            gap[d, k] = max(p[order[k]] - p[order[k + 1]], 0.0)
-        gap[d, n - 1] = np.nan
 
 
 @dataclass(frozen=True)
@@ -403,60 +252,73 @@ class _ClassSolver:
         return pi
 
 
-def ranks(probability: Array) -> tuple[NDArray[np.int16], Array, NDArray[np.str_]]:
-    """Rank squares by falling probability.
-
-    Parameters
-    ----------
-    probability : ndarray of float64, shape (d, N)
-
-    Returns
-    -------
-    ranking : ndarray of int16, shape (d, N)
-        Squares by falling probability; squares closer than :data:`TIE` stand in the order of their numbers.
-    rank_gap : ndarray of float64, shape (d, N)
-        Probability of each ranked square minus that of the next; NaN in the last column, which has no next.
-    modal : ndarray of str, shape (d,)
-        The top three, two digits each (three digits on boards beyond a hundred squares).
-    """
-    ranking = np.empty(probability.shape, np.int16)
-    gap = np.empty(probability.shape)
-    _rank(np.ascontiguousarray(probability), TIE, ranking, gap)
-    width = max(2, len(str(probability.shape[1] - 1)))
-    digits = np.array([f"{square:0{width}d}" for square in range(probability.shape[1])])
-    top = digits[ranking[:, :3]]
-    modal = np.ascontiguousarray(top).view(f"<U{width * top.shape[1]}")[:, 0]
-    return ranking, gap, modal
-
-
 def solve(grid: Grid) -> Results:
-    """Answer a grid of points; chest and chance decks share all the work that does not depend on them."""
-    rules_names = [p.name for p in STUDY.parameters if p.name not in DECKS]
+    """Answer a grid of points; with reshuffled decks these share all the work that does not depend on them."""
+    parts = []
+    for index, chosen in grid.over("deck_memory"):
+        part = _without_memory(grid, index)
+        parts.append((index, _solve_in_order(part) if chosen.get("deck_memory") == "cycle" else _solve_shuffled(part)))
+    if len(parts) == 1:
+        return {name: answer.reshape((*grid.shape, *answer.shape[len(part.shape) :])) for name, answer in parts[0][1].items()}
+    results: dict[str, NDArray[Any]] = {}
+    for name, first in parts[0][1].items():
+        results[name] = np.empty((*grid.shape, *first.shape[len(part.shape) :]), first.dtype)
+        for index, answer in parts:
+            results[name][index] = answer[name]
+    return results
+
+
+def _without_memory(grid: Grid, index: tuple[int | slice, ...]) -> Grid:
+    """Return the part of a grid at an index that is whole numbers along ``deck_memory`` alone, with seeds as in the whole."""
+    if "deck_memory" not in grid.axes:
+        return grid
+    place = list(grid.axes).index("deck_memory")
+    chosen = cast("int", index[place])
+
+    def seed(at: tuple[int, ...]) -> np.random.SeedSequence:
+        return grid.seed((*at[:place], chosen, *at[place:]))
+
+    axes = {name: values for name, values in grid.axes.items() if name != "deck_memory"}
+    return Grid(axes, grid.fixed, seed, grid.sizes, grid.progress)
+
+
+def _solve_shuffled(grid: Grid) -> Results:
+    rules_names = [p.name for p in PARAMETERS if p.name not in DECKS]
     decks = {name: tuple(grid.axes.get(name, (grid.fixed.get(name),))) for name in DECKS}
     inner = tuple(len(decks[name]) for name in decks if name in grid.axes)
     laws: dict[tuple[int, str], DeckLaws] = {}
     answers: list[tuple[tuple[int | slice, ...], dict[str, NDArray[Any]]]] = []
-    for index, chosen in grid.over(*rules_names):
+    for index, chosen in grid.over(*rules_names, "orders"):
+        chosen.pop("orders", None)
         back_onto_draw = chosen.pop("back_onto_draw")
         rules = Rules(**chosen)
         key = (id(rules.board), back_onto_draw)
         if key not in laws:
             laws[key] = DeckLaws.resolve(rules.board, decks, back_onto_draw)
         probability, residual = solve_decks(rules, laws[key])
-        ranking, gap, modal = ranks(probability)
-        answers.append(
-            (
-                index,
-                {
-                    "probability": probability,
-                    "ranking": ranking,
-                    "modal": modal,
-                    "rank_gap": gap,
-                    "residual": residual,
-                },
-            )
-        )
+        answers.append((index, _answer(probability, residual)))
     return _assembled(grid.shape, inner, answers)
+
+
+def _answer(probability: Array, residual: Array) -> dict[str, NDArray[Any]]:
+    ranking, gap, modal = ranks(probability)
+    none = np.broadcast_to(np.nan, probability.shape)
+    return {
+        "probability": probability,
+        "ranking": ranking,
+        "modal": modal,
+        "rank_gap": gap,
+        "residual": residual,
+        "standard_error": none,
+        "order_spread": none,
+    }
+
+
+def _solve_in_order(grid: Grid) -> Results:
+    answer = solve_orders(grid)
+    flat = answer["probability"].reshape(-1, answer["probability"].shape[-1])
+    ranked = _answer(flat, answer["residual"].ravel())
+    return {name: some.reshape((*grid.shape, *some.shape[1:])) for name, some in ranked.items()} | answer
 
 
 def _assembled(
@@ -476,39 +338,72 @@ def _assembled(
 
 
 def check(values: Values) -> None:
-    """Raise ParameterError for decks that do not fit the boards, and for cards that can send a token round for ever."""
-    check_decks(values)
-    check_chains(values, values["back_onto_draw"])
-
-
-def coordinates(values: Values) -> Mapping[str, Coordinate]:
-    """Label the squares and the ranks."""
-    sizes = sorted({board.size for board in values["board"]})
-    if len(sizes) > 1:
-        raise ParameterError("board", f"boards of different sizes ({sizes[0]} and {sizes[-1]}) cannot share one dataset")
-    found = {
-        "square": Coordinate(("square",), np.arange(sizes[0], dtype=np.int16), "square, counted from the start"),
-        "rank": Coordinate(("rank",), np.arange(1, sizes[0] + 1, dtype=np.int16), "rank, 1 = most probable"),
-    }
-    if len({board.names for board in values["board"]}) == 1:
-        names = np.array(values["board"][0].names, dtype=object)
-        found["square_name"] = Coordinate(("square",), names, "name of the square")
-    return found
+    """Raise ParameterError for decks that do not fit the boards or each other, and for decks too large to be kept in order."""
+    check_rules(values)
+    if "cycle" not in values.get("deck_memory", ()):
+        return
+    for board in values["board"]:
+        nodes = max(max(values["doubles_limit"]), 1) * len(board.draw_squares)
+        nodes *= math.prod(max(deck.size for deck in values[name]) for name in DECKS if name in board.draws)
+        if nodes > MOST_NODES:
+            raise ParameterError(
+                "deck_memory", f"cycle: these decks make a chain of {nodes} draws; at most {MOST_NODES} are solved"
+            )
 
 
 def cost(values: Mapping[str, Any]) -> float:
     """Seconds that a point takes on one core, when it is one of many decks."""
     states: int = values["board"].size * max(values["doubles_limit"], 1)
+    if values["deck_memory"] == "cycle":
+        cells: int = math.prod(values[name].size for name in DECKS if name in values["board"].draws)
+        orders: int = values["orders"]
+        return 1e-2 * (states / 120) ** 2 + 8e-4 * orders * cells / 256 * (states / 120)
     return 5e-6 * (states / 120) ** 2
+
+
+def _sums_to_one(answers: Results) -> NDArray[np.bool_]:
+    probability = answers["probability"]
+    return np.asarray((probability >= 0).all(axis=1) & (np.abs(probability.sum(axis=1) - 1) < 1e-12))
+
+
+def _ranked(answers: Results) -> NDArray[np.bool_]:
+    ranked = np.take_along_axis(answers["probability"], answers["ranking"].astype(np.intp), axis=1)
+    every = (np.sort(answers["ranking"], axis=1) == np.arange(ranked.shape[1])).all(axis=1)
+    return np.asarray(every & (np.diff(ranked, axis=1) < TIE).all(axis=1))
+
+
+LAWS = (
+    Law("probabilities are not negative and sum to one", _sums_to_one),
+    Law("the ranking has every square once, by falling probability", _ranked),
+    Law("the residual is below 1e-12", lambda answers: answers["residual"] < 1e-12),
+)
+
+SLOWEST_EXACT = 2000
+"""Largest total of the dice for which rational arithmetic is asked for; it takes a few seconds there."""
+
+
+def recompute(values: Mapping[str, Any], answers: Mapping[str, Any]) -> str | None:
+    """Compare the probabilities of a point with exact rationals; a mean over random orders of the decks has none."""
+    if values["deck_memory"] == "cycle" or values["dice"] * values["sides"] > SLOWEST_EXACT:
+        return None
+    game = {parameter.name: values[parameter.name] for parameter in PARAMETERS}
+    exact = np.array([float(p) for p in exact_probability(**game)])
+    error = float(np.abs(exact - answers["probability"]).max())
+    return f"a probability is off by {error:.2g} from exact rationals" if error > 1e-13 else ""
 
 
 def prepare() -> None:
     """Compile the kernels, or load them from the cache, by using them once."""
-    _reach(np.ones((1, 1), np.bool_), 0)
+    recurrent_class(np.ones((1, 1), np.bool_), 0)
     _stationary(np.ones((1, 1, 1)), np.empty((1, 1)))
     _place(np.ones((1, 1)), np.ones((1, 1, 1)), np.empty((1, 1, 1)))
     _residual(np.ones((1, 1)), np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1), np.intp), np.empty(1))
     ranks(np.ones((1, 1)))
+    CycleSolver.prepare()
+
+
+def _keeps_order(values: Values) -> bool:
+    return "cycle" in values["deck_memory"]
 
 
 STUDY = Study(
@@ -516,24 +411,14 @@ STUDY = Study(
     version=1,
     title="Long-run probability that the token is on each square at the end of a roll",
     parameters=(
-        Parameter("board", BOARD, "the squares, and what they do", default="monopoly"),
-        Parameter("dice", Integer(1, 100), "number of dice rolled together", default=2),
-        Parameter("sides", Integer(1, 10_000), "sides of each die", default=6),
-        Parameter("doubles_limit", Integer(0, 20), "this many doubles in a row go to jail; 0 = no such rule", default=3),
+        *PARAMETERS,
         Parameter(
-            "doubles_after_jail",
-            Choice(("keep", "reset")),
-            "doubles counter after jail by square or card",
-            default="keep",
+            "deck_memory",
+            Choice(("shuffled", "cycle")),
+            "decks are reshuffled at each draw, or shuffled once and drawn in order for ever",
+            default="shuffled",
         ),
-        Parameter(
-            "back_onto_draw",
-            Choice(("chain", "stop")),
-            "whether a back-n card onto a draw square draws another card",
-            default="chain",
-        ),
-        Parameter("chest", deck_document("chest"), "deck of the chest squares", default=own_deck("chest"), shared=True),
-        Parameter("chance", deck_document("chance"), "deck of the chance squares", default=own_deck("chance"), shared=True),
+        Parameter("orders", Integer(1, 100_000), "random orders of the decks, where they are drawn in order", default=32),
     ),
     variables=(
         Variable("probability", "long-run probability at the end of a roll", ("square",)),
@@ -545,7 +430,21 @@ STUDY = Study(
             ("rank",),
             missing="the last rank has no next",
         ),
-        Variable("residual", "1-norm of pi P - pi over the full chain"),
+        Variable("residual", "1-norm of pi P - pi over the full chain, the largest of all orders"),
+        Variable(
+            "standard_error",
+            "standard error of probability, from the spread between orders",
+            ("square",),
+            missing="the decks are reshuffled, or there is only one order",
+            when=_keeps_order,
+        ),
+        Variable(
+            "order_spread",
+            "standard deviation of the probability from one order of the decks to another",
+            ("square",),
+            missing="the decks are reshuffled, or there is only one order",
+            when=_keeps_order,
+        ),
     ),
     solve=solve,
     cost=cost,
@@ -553,5 +452,8 @@ STUDY = Study(
     coordinates=coordinates,
     check=check,
     prepare=prepare,
+    contained=True,
+    laws=LAWS,
+    recompute=recompute,
     reference="Project Euler, problem 84, Monopoly odds; T. Collins, Probabilities in the Game of Monopoly (1997)",
 )

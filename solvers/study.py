@@ -189,8 +189,28 @@ class Headline:
     format: str = ""
 
 
+@dataclass(frozen=True)
+class Law:
+    """Something that holds of every answer of a study.
+
+    Attributes
+    ----------
+    text : str
+        What holds, in words.
+    holds : callable
+        Variables by name, each of shape (points, ...), to an array of bool, shape (points,).
+    """
+
+    text: str
+    holds: Callable[[Mapping[str, NDArray[Any]]], NDArray[np.bool_]]
+
+
 def _unseeded(index: tuple[int, ...]) -> np.random.SeedSequence:
     raise ValueError("this grid carries no seeds")
+
+
+def _unwatched(done: float) -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -208,12 +228,15 @@ class Grid:
         on the labels of the point alone.
     sizes : mapping of str to int
         Lengths of the variables' own dimensions in the whole sweep, for those that depend on which values an axis takes.
+    progress : callable
+        To be called now and then, by a solver that takes long, with the fraction of the grid that is done, from 0 to 1.
     """
 
     axes: Mapping[str, Sequence[Any]]
     fixed: Mapping[str, Any]
     seed: Callable[[tuple[int, ...]], np.random.SeedSequence] = _unseeded
     sizes: Mapping[str, int] = field(default_factory=dict)
+    progress: Callable[[float], None] = _unwatched
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -283,6 +306,14 @@ class Study:
     details : callable or None
         Values of all parameters at one point to tables that belong to that point alone, since their lengths depend on it (a
         strategy): named columns, those with the same dimension being one table.  Empty if the point has none.
+    contained : bool
+        True if solving cannot take its process down, so that small sweeps may be solved in threads of the caller's process;
+        else they are always solved in worker processes.
+    laws : tuple of Law
+        What must hold of every answer.
+    recompute : callable or None
+        Values of all parameters and the answers at one point to a line that says how they differ from an independent
+        computation, empty if they do not, or None if there is no independent way for that point.
     reference : str
         Source of the model.
     """
@@ -299,6 +330,9 @@ class Study:
     check: Callable[[Values], None] = _no_objection
     prepare: Callable[[], None] = _nothing_to_prepare
     details: Callable[[Mapping[str, Any]], Mapping[str, Coordinate]] | None = None
+    contained: bool = False
+    laws: tuple[Law, ...] = ()
+    recompute: Callable[[Mapping[str, Any], Mapping[str, Any]], str | None] | None = None
     reference: str = ""
 
     def parameter(self, name: str) -> Parameter:

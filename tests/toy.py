@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.study import Choice, Coordinate, Grid, Headline, Integer, Parameter, Real, Study, Variable
+from solvers.study import Choice, Coordinate, Grid, Headline, Integer, Law, Parameter, Real, Study, Variable
 
 
 def solve(grid: Grid) -> dict[str, np.ndarray]:
@@ -53,6 +53,13 @@ STUDY = Study(
     ),
     solve=solve,
     cost=lambda values: 1e-4 + values["pause"],
+    contained=True,
+    laws=(
+        Law(
+            "the product is the product", lambda answers: answers["product"] == answers["parts"][:, 0] * answers["parts"][:, 1]
+        ),
+    ),
+    recompute=lambda values, answers: "" if answers["product"] == values["x"] * values["y"] else "the product is off",
     headline=(Headline("product", format=".1f"),),
     coordinates=lambda values: {"part": Coordinate(("part",), np.arange(3), "part")},
 )

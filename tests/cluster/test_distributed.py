@@ -16,7 +16,8 @@ from distributed import Client, LocalCluster
 from pipeline import run
 from pipeline.cluster import Place, connect
 from pipeline.config import SweepConfig
-from pipeline.run import execute, make_plan
+from pipeline.plan import make_plan
+from pipeline.run import execute
 
 TOY = "parameters: {x: {range: [20, 60]}, mode: [a, b], pause: 0.001}\nseed: 7"
 

@@ -18,7 +18,8 @@ from pipeline import load_sweep, open_sweep, run
 from pipeline.cluster import choose_place
 from pipeline.config import SweepConfig
 from pipeline.errors import UserError
-from pipeline.run import Plan, Watcher, execute, make_plan
+from pipeline.plan import Plan, make_plan
+from pipeline.run import Watcher, execute
 from pipeline.store import DONE, EXCLUDED, FAILED, PENDING, create_store, open_store, survey
 from pipeline.task import Receipt, run_block
 
@@ -92,7 +93,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped_and_ends_in_the_same_bytes(
     assert outcome.interrupted
     left = make_plan(sweep, tmp_path / "s.zarr")
     assert 0 < left.pending < sweep.points
-    assert len(left.survey.pending) > 1
+    assert len(survey(open_store(left.path)).pending) > 1
     log.write_text("")
     finished = execute(left)
     assert finished.done == left.pending == len(solved(log))
@@ -174,7 +175,7 @@ def test_a_sweep_of_one_point_has_no_dimensions(load: Load, tmp_path: Path) -> N
     ("change", "message"),
     [
         ("parameters: {x: [1, 2], mode: b}", "mode is a there and b here"),
-        ("parameters: {x: [1, 3]}", "axis x differs: 3 only here; 2 only there"),
+        ("parameters: {x: [1, 3]}", "axis x differs: 2 only there"),
         ("parameters: {x: 1}", "x is an axis there and 1 here"),
         ("parameters: {x: [1, 2], y: [1.0]}", "y is 1.0 there and an axis here"),
         ("parameters: {x: [1, 2]}\nseed: 1", "seed is 0 there and 1 here"),
@@ -219,7 +220,7 @@ def test_a_new_store_appears_whole_or_not_at_all(load: Load, tmp_path: Path, mon
     monkeypatch.setattr("pipeline.store._create_array", crash)
     with pytest.raises(RuntimeError, match="power cut"):
         create_store(tmp_path / "s.zarr", load(TOY).sweep)
-    assert list(tmp_path.glob("*.zarr")) == list(tmp_path.glob(".*partial")) == []
+    assert [path.name for path in tmp_path.glob("*.zarr*")] == [path.name for path in tmp_path.glob(".*partial")] == []
 
 
 def test_data_is_written_before_the_status_that_vouches_for_it(load: Load, tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from solvers.board import Board, Deck, parse_board, parse_deck, vary_deck
+from solvers.chain import recurrent_class
 from solvers.exact import exact_probability
-from solvers.stationary import STUDY, ranks, recurrent_class, solve
+from solvers.ranking import ranks
+from solvers.stationary import STUDY, solve
 from solvers.study import Grid, ParameterError
 
 RULES = {"dice": 2, "sides": 6, "doubles_limit": 3, "doubles_after_jail": "keep", "back_onto_draw": "chain"}
