@@ -17,9 +17,10 @@ def main() -> None:
     dataset = run(config.sweep, ROOT / config.store)
     point = dataset.sel(sides=6, chance="jail=1,back-3=1")
     figure = Figure(figsize=(9, 9), layout="constrained")
-    title = "Where a Monopoly token\nends its rolls\n(two six-sided dice)"
+    title, subtitle = "Where a Monopoly token\nends its rolls", "two six-sided dice"
     label = "long-run probability of ending a roll on the square"
-    board(figure.subplots(), point["probability"], config.sweep.values["board"][0].groups, title=title, label=label)
+    groups = config.sweep.values["board"][0].groups
+    board(figure.subplots(), point["probability"], groups, title=title, subtitle=subtitle, label=label)
     figure.savefig(ROOT / "docs" / "images" / "board.png", dpi=110)
 
 

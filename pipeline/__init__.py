@@ -25,9 +25,14 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import public names when they are first used, so that the command line starts without Dask and xarray."""
+    """Import public names when they are first used, so that the command line starts without Dask and xarray.
+
+    Whatever gives a dataset also gives datasets their accessor, see :mod:`pipeline.accessor`.
+    """
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("open_sweep", "run"):
+        import_module(f"{__name__}.accessor")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value

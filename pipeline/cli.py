@@ -14,7 +14,6 @@ from pipeline.command import (
     SchedulerOption,
     SetOption,
     StoreOption,
-    StorePath,
     WorkersOption,
     app,
     err,
@@ -57,6 +56,7 @@ def run(
 
       dicesweep run configs/monopoly_odds_large.yaml --scheduler tcp://127.0.0.1:8786
     """
+    from pipeline.cli_view import show_store
     from pipeline.config import load_sweep
     from pipeline.plan import make_plan
     from pipeline.progress import Progress
@@ -83,7 +83,7 @@ def run(
     if outcome and outcome.interrupted:
         _report_interruption(plan, outcome)
         raise typer.Exit(130)
-    show(plan.path)
+    show_store(plan.path)
     if outcome:
         rate = (outcome.done + outcome.failed) / max(outcome.seconds, 1e-9)
         message = f"{outcome.done:,} points done in {duration(outcome.seconds)} beyond start-up, {rate:,.0f} a second"
@@ -127,20 +127,6 @@ def plan(
 
     loaded = load_sweep(config, settings or ())
     out.print(show_plan(make_plan(loaded.sweep, store or loaded.store, workers, scheduler)), soft_wrap=False)
-
-
-@app.command()
-def show(store: StorePath) -> None:
-    """Show the headline of a store, also while a run is writing to it.
-
-    Example:
-
-      dicesweep show outputs/monopoly_odds.zarr
-    """
-    from pipeline.report import show_headline
-    from pipeline.store import open_store
-
-    out.print(show_headline(open_store(store), out.width))
 
 
 @app.command()
@@ -198,7 +184,7 @@ def strategy(
 
 def main() -> None:
     """Run the command line; a mistake of the user ends in one line and exit code 2."""
-    from pipeline import cli_trust  # noqa: F401 - adds its commands, after the ones that everybody needs
+    from pipeline import cli_trust, cli_view  # noqa: F401 - add their commands, after the ones that everybody needs
 
     signal.signal(signal.SIGTERM, _terminated)
     try:
