@@ -49,7 +49,7 @@ def _remarks(store: Store) -> Iterator[str]:
         return
     axes = {dimension.name: dimension.labels for dimension in sweep.dimensions}
     fixed = {name: value.value for name, value in sweep.fixed.items()}
-    yield from sweep.study.remarks(axes, fixed, {v.name: np.asarray(store.arrays[v.name][:]) for v in sweep.variables})
+    yield from sweep.study.remarks(axes, fixed, {v.name: np.asarray(store.arrays[v.name][...]) for v in sweep.variables})
 
 
 def _title(sweep: Sweep) -> Text:
