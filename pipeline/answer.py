@@ -156,8 +156,8 @@ def usual(dataset: xr.Dataset, axis: str) -> Any:
 
 
 def _default_label(sweep: Sweep, dimension: Dimension) -> Any:
-    parameter = sweep.study.parameter(dimension.name)
     try:
+        parameter = sweep.study.parameter(dimension.name)
         default = parameter.default(sweep.values) if callable(parameter.default) else parameter.default
         kind = parameter.kind
         if not isinstance(kind, Document):
@@ -165,7 +165,7 @@ def _default_label(sweep: Sweep, dimension: Dimension) -> Any:
         here = Source("the defaults", {})
         raw = find_named(kind, default, shipped(), here, (parameter.name,)) if isinstance(default, str) else default
         wanted = kind.parse(raw)
-    except (ValueError, UserError):
+    except (KeyError, ValueError, UserError):  # a KeyError if the study has gained parameters since the store was made
         return None
     return next((v.label for v in dimension.columns[0].values if _contents(kind, v.value) == _contents(kind, wanted)), None)
 

@@ -159,3 +159,26 @@ def plot(
     )
     save(figure, name)
     err.print(f"the picture is in {name}", soft_wrap=True)
+
+
+@app.command()
+def report(
+    store: StorePath,
+    selections: SelectOption = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="Page to write.")] = "",
+) -> None:
+    """Write a page that holds everything about an answer: headline, pictures, points, failures, provenance.
+
+    The page needs no network, and opens in any browser.
+
+    Examples
+    --------
+      dicesweep report outputs/monopoly_odds.zarr -o report.html
+    """
+    from pipeline.page import write_page
+    from pipeline.select import select
+    from pipeline.store import open_sweep
+
+    name = output or f"{Path(store).stem or 'report'}.html"
+    write_page(select(open_sweep(store), selections or ()), name, store, selections or ())
+    err.print(f"the report is in {name}", soft_wrap=True)

@@ -118,6 +118,7 @@ def connect(place: Place) -> Iterator[Client]:
                 processes=not threads,
                 memory_limit=0 if threads else "auto",
                 dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": ":0"},  # else a second run on the machine warns of a port in use
                 host="127.0.0.1" if not threads else None,
             ) as cluster,
             Client(cluster) as client,

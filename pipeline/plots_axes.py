@@ -30,6 +30,8 @@ MAX_TIPS = 4000
 
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _MARKERS = "osD^vPX<>*"
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+"""Colours of Okabe and Ito, which stand out on white and on black."""
 
 
 def heatmap(ax: Axes, values: xr.DataArray, *, title: str = "", label: str = "", signed: bool = False) -> Axes:
@@ -125,11 +127,10 @@ def lines(ax: Axes, values: xr.DataArray, *, title: str = "", label: str = "", l
     x, categories = _positions(values[x_name])
     rows = labelled(values[str(values.dims[0])]) if values.ndim == 2 else [""]
     percent = _is_share(values, numbers)
-    colours = get_cmap("viridis")(np.linspace(0, 0.88, len(rows)))
     tips = numbers.size <= MAX_TIPS
     for k, (row, numbers_of) in enumerate(zip(rows, numbers.reshape(len(rows), -1), strict=True)):
         style: dict[str, Any] = {
-            "color": colours[k],
+            "color": _COLOURS[k % len(_COLOURS)],
             "linestyle": _DASHES[k % len(_DASHES)],
             "marker": _MARKERS[k % len(_MARKERS)],
         }
@@ -196,7 +197,7 @@ def errors(
     value, bar = np.asarray(frequency, float), 2 * np.asarray(standard_error, float)
     if exact is not None:
         truth = np.asarray(exact, float)
-        ax.hlines(truth, x - 0.42, x + 0.42, color="#9ecae1", linewidth=5, label="exact", zorder=1)
+        ax.hlines(truth, x - 0.42, x + 0.42, color="#9aa5ad", linewidth=5, label="exact", zorder=1)
         inside = int((abs(value - truth) <= bar).sum())
         agreement = f"{inside} of {len(x)} within two standard errors of the exact value"
         title = f"{title}\n{agreement}" if title else agreement
@@ -205,7 +206,7 @@ def errors(
         value,
         yerr=bar,
         fmt="o",
-        color="#08306b",
+        color="#0072b2",
         markersize=3.5,
         capsize=2.5,
         linewidth=1.1,
