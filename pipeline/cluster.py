@@ -117,8 +117,7 @@ def connect(place: Place) -> Iterator[Client]:
                 threads_per_worker=place.workers if threads else 1,
                 processes=not threads,
                 memory_limit=0 if threads else "auto",
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": ":0"},  # else a second run on the machine warns of a port in use
+                dashboard_address="127.0.0.1:0",
                 host="127.0.0.1" if not threads else None,
             ) as cluster,
             Client(cluster) as client,

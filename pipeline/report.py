@@ -35,7 +35,21 @@ def show_headline(store: Store, width: int) -> RenderableType:
             continue
         whole = sweep.points <= MAX_CELLS and len([n for n in sweep.shape if n > 1]) <= 2
         parts.extend(_every_point(store, headline, width) if whole else _summary(store, headline))
+    parts.extend(Text(paragraph) for paragraph in _remarks(store) if paragraph)
     return Group(*parts)
+
+
+def _remarks(store: Store) -> Iterator[str]:
+    """Yield what the study has to say about a sweep that is small, done, and has no zips."""
+    sweep = store.sweep
+    if sweep.study.remarks is None or sweep.points > MAX_CELLS or any(dimension.zipped for dimension in sweep.dimensions):
+        return
+    everything = tuple(slice(None) for _ in sweep.shape)
+    if not (np.asarray(store.arrays["status"][everything]) == DONE).all():
+        return
+    axes = {dimension.name: dimension.labels for dimension in sweep.dimensions}
+    fixed = {name: value.value for name, value in sweep.fixed.items()}
+    yield from sweep.study.remarks(axes, fixed, {v.name: np.asarray(store.arrays[v.name][...]) for v in sweep.variables})
 
 
 def _title(sweep: Sweep) -> Text:

@@ -280,5 +280,10 @@ def from_plain(plain: Mapping[str, Any]) -> Sweep:
 
     dimensions = tuple(Dimension(d["name"], tuple(column(c) for c in d["columns"])) for d in plain["dimensions"])
     fixed = {name: value(name, stored) for name, stored in plain["fixed"].items()}
+    varied = {column.parameter for dimension in dimensions for column in dimension.columns}
+    for parameter in study.parameters:
+        # A parameter that the study has got since, without a new version, has a default that means what was done before.
+        if parameter.name not in fixed and parameter.name not in varied:
+            fixed[parameter.name] = Value(parameter.default, parameter.default)
     exclude = parse_expression(plain["exclude"], expression_names(dimensions, fixed)) if plain["exclude"] else None
     return Sweep(study, dimensions, fixed, plain["title"], exclude, plain["seed"])

@@ -8,8 +8,9 @@ probability that any square is wrongly said to differ below the level, however t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from scipy.special import stdtr
 Array = NDArray[np.float64]
 
 LEVEL = 0.01
+
+MOST_TABLES = 24
+"""Boards beyond which a sweep is not told square by square."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +88,21 @@ def compare_memories(shuffled: Array, cycle: Array, standard_error: Array, order
     fails = p > level / (p.shape[-1] - rank)
     first = np.where(fails, rank, p.shape[-1]).min(axis=-1, keepdims=True)
     return Comparison(shuffled, cycle, standard_error, difference, errors, rank < first)
+
+
+def remarks(axes: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any], answers: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """Yield a table for each point of a sweep of ``stationary`` over both values of ``deck_memory``; nothing for others."""
+    memories = list(axes.get("deck_memory", ()))
+    if not {"shuffled", "cycle"} <= set(memories) or "board" in axes or fixed.get("orders", 0) < 2:
+        return
+    place = list(axes).index("deck_memory")
+    shuffled, cycle, error = (
+        np.take(answers[name], memories.index(memory), axis=place)
+        for name, memory in (("probability", "shuffled"), ("probability", "cycle"), ("standard_error", "cycle"))
+    )
+    rest = {name: labels for name, labels in axes.items() if name != "deck_memory"}
+    shape = tuple(len(labels) for labels in rest.values())
+    for index in np.ndindex(*shape) if np.prod(shape, dtype=int) <= MOST_TABLES else ():
+        point = ", ".join(f"{name}={labels[i]}" for (name, labels), i in zip(rest.items(), index, strict=True))
+        table = compare_memories(shuffled[index], cycle[index], error[index], fixed["orders"]).table(fixed["board"].names)
+        yield f"{point or 'the one point'}: {fixed['orders']:,} orders\n{table}"

@@ -45,6 +45,7 @@ from solvers.compiled import compiled
 from solvers.deck_cycle import MOST_NODES, CycleSolver, solve_orders
 from solvers.decks import DECKS
 from solvers.exact import exact_probability
+from solvers.memories import remarks
 from solvers.ranking import TIE, ranks
 from solvers.rules import PARAMETERS, Rules, check_rules, coordinates
 from solvers.study import (
@@ -454,6 +455,7 @@ STUDY = Study(
     prepare=prepare,
     contained=True,
     laws=LAWS,
+    remarks=remarks,
     recompute=recompute,
     reference="Project Euler, problem 84, Monopoly odds; T. Collins, Probabilities in the Game of Monopoly (1997)",
 )

@@ -314,6 +314,9 @@ class Study:
     recompute : callable or None
         Values of all parameters and the answers at one point to a line that says how they differ from an independent
         computation, empty if they do not, or None if there is no independent way for that point.
+    remarks : callable or None
+        What else to print below the headline of a small sweep that is done: labels of each axis, values of all fixed parameters
+        and the variables, each of shape (axes ..., own ...), to paragraphs of text.
     reference : str
         Source of the model.
     """
@@ -332,6 +335,7 @@ class Study:
     details: Callable[[Mapping[str, Any]], Mapping[str, Coordinate]] | None = None
     contained: bool = False
     laws: tuple[Law, ...] = ()
+    remarks: Callable[[Mapping[str, Sequence[Any]], Mapping[str, Any], Results], Iterator[str]] | None = None
     recompute: Callable[[Mapping[str, Any], Mapping[str, Any]], str | None] | None = None
     reference: str = ""
 

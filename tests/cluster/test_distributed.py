@@ -44,7 +44,7 @@ def test_a_client_of_ones_own_is_used_and_left_running(
     load: Callable[..., SweepConfig], tmp_path: Path, expected: dict[str, bytes]
 ) -> None:
     with (
-        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster) as client,
     ):
         run(load(TOY), tmp_path / "s.zarr", client=client)

@@ -116,3 +116,10 @@ def test_a_sweep_survives_the_trip_through_its_plain_form(load: Load) -> None:
     again = from_plain(sweep.plain())
     assert again.plain() == sweep.plain()
     assert again.excluded_points == sweep.excluded_points == 2
+
+
+def test_a_parameter_that_a_study_has_got_since_takes_its_default(load: Load) -> None:
+    sweep = load("parameters: {x: [1, 2]}").sweep
+    plain = sweep.plain()
+    del plain["fixed"]["pause"]
+    assert from_plain(plain).plain() == sweep.plain()

@@ -126,7 +126,8 @@ def test_any_game_equals_its_turns_worked_out_outcome_by_outcome(game: dict[str,
     except ParameterError:
         game["lap"] = "single"
         answer = solve(target=target, **game)
-    assert answer["turn_pmf"] == pytest.approx(transcribed(target, game, turns=12), abs=1e-14)
+    # The transcription adds up thousands of outcomes one by one, which costs it some digits: 2.3e-14 has been seen.
+    assert answer["turn_pmf"] == pytest.approx(transcribed(target, game, turns=12), abs=1e-13)
 
 
 @settings(max_examples=60, deadline=None)
