@@ -49,7 +49,7 @@ MAX_LISTED = 8
 
 
 @dataclass(frozen=True)
-class Picture:
+class Exhibit:
     """A picture on the page, with the command that draws it."""
 
     drawing: Markup
@@ -233,7 +233,7 @@ def _fixed(dataset: xr.Dataset) -> list[tuple[str, str, str]]:
     return [(name, label_text(dataset[name].values[()]), described(dataset[name])) for name in sorted(scalars)]
 
 
-def _pictures(dataset: xr.Dataset, store: str, selections: Sequence[str]) -> Iterator[Picture]:
+def _pictures(dataset: xr.Dataset, store: str, selections: Sequence[str]) -> Iterator[Exhibit]:
     """Yield the pictures that suit, those that cannot be drawn left out."""
     try:
         wanted: list[tuple[str, list[str], list[str]]] = [(choose_kind(dataset), [], [])]
@@ -253,7 +253,7 @@ def _pictures(dataset: xr.Dataset, store: str, selections: Sequence[str]) -> Ite
         words = ["dicesweep", "plot", store, "--kind", kind, *(word for option in options for word in option)]
         with mpl.rc_context(STYLE):
             drawing = Markup(svg(figure, "currentColor", f"p{number}-"))  # noqa: S704 - matplotlib has escaped its texts
-        yield Picture(drawing, {"change": "Difference"}.get(kind, kind.capitalize()), shlex.join(words))
+        yield Exhibit(drawing, {"change": "Difference"}.get(kind, kind.capitalize()), shlex.join(words))
 
 
 def _failures(dataset: xr.Dataset) -> list[tuple[str, int, str]]:

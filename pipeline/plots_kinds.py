@@ -25,6 +25,7 @@ from pipeline.answer import (
     usual,
     variables,
 )
+from pipeline.hover import Picture
 from pipeline.plots_axes import MAX_LINES, errors, heatmap, lines
 from pipeline.plots_board import board
 from pipeline.plots_strategy import columns_needed, hider, strategy, taker
@@ -128,7 +129,7 @@ def _groups(dataset: xr.Dataset) -> Mapping[str, list[int]]:
 def _board(request: Request) -> Figure:
     name, dim = on_squares(request)
     values, said = _pinned(request.dataset, name, {dim})
-    figure = Figure(figsize=(9, 9), layout="constrained")
+    figure = Picture(figsize=(9, 9), layout="constrained")
     _draw_board(figure, request.dataset, _around(request.dataset, values, dim), said, described(values), signed=False)
     return figure
 
@@ -150,14 +151,14 @@ def _change(request: Request) -> Figure:
     said = f"{said}\nchange from {', '.join(differing)}".strip()
     label = f"change of {described(values)}"
     if dim:
-        figure = Figure(figsize=(9, 9), layout="constrained")
+        figure = Picture(figsize=(9, 9), layout="constrained")
         _draw_board(figure, dataset, _around(dataset, change, dim), said, label, signed=True)
         return figure
     if change.ndim == 2:
         figure = _heatmap_figure(change)
         heatmap(figure.subplots(), change, title=_titled(dataset, said), label=_wrapped(label, 52), signed=True)
         return figure
-    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    figure = Picture(figsize=(9, 5.2), layout="constrained")
     lines(figure.subplots(), change, title=_titled(dataset, said), label=_wrapped(label, 52))
     return figure
 
@@ -174,9 +175,9 @@ def _draw_board(figure: Figure, dataset: xr.Dataset, values: xr.DataArray, said:
     )
 
 
-def _heatmap_figure(values: xr.DataArray) -> Figure:
+def _heatmap_figure(values: xr.DataArray) -> Picture:
     rows, columns = values.shape
-    return Figure(figsize=(min(14.0, 5 + 0.2 * columns), min(10.0, 3.4 + 0.17 * rows)), layout="constrained")
+    return Picture(figsize=(min(14.0, 5 + 0.2 * columns), min(10.0, 3.4 + 0.17 * rows)), layout="constrained")
 
 
 def _heatmap(request: Request) -> Figure:
@@ -201,7 +202,7 @@ def _heatmap(request: Request) -> Figure:
 
 def _lines(request: Request) -> Figure:
     dataset = request.dataset
-    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    figure = Picture(figsize=(9, 5.2), layout="constrained")
     name, _ = _line_variable(request)
     values, said = _line_values(dataset, name)
     title = _titled(dataset, said)
@@ -248,7 +249,7 @@ def _value(request: Request) -> Figure:
     names = [request.variable] if request.variable else ["value", "saving"]
     if missing := [name for name in names if name not in dataset.data_vars]:
         raise ValueError(f"there is no variable {missing[0]!r}")
-    figure = Figure(figsize=(6 * len(names) + 1.2, 5.2), layout="constrained")
+    figure = Picture(figsize=(6 * len(names) + 1.2, 5.2), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, len(names)))
     said = ""
     for ax, name in zip(panels, names, strict=True):
@@ -266,7 +267,7 @@ def _errors(request: Request) -> Figure:
     frequency, said = _pinned(dataset, "frequency", keep)
     error, _ = _pinned(dataset, "standard_error", keep)
     exact = _exact_values(request, frequency, keep)
-    figure = Figure(figsize=(12, 5.4), layout="constrained")
+    figure = Picture(figsize=(12, 5.4), layout="constrained")
     errors(figure.subplots(), frequency, error, exact, title=_titled(dataset, said))
     return figure
 
@@ -300,7 +301,7 @@ def _strategy(request: Request) -> Figure:
     parts = columns_needed(hiding), columns_needed(taking)
     rows = max(-(-len(mix.states) // n) for mix, n in zip((hiding, taking), parts, strict=True))
     widths = [*[len(hiding.options) * 0.42 + 1.1] * parts[0], *[1.7] * parts[1]]
-    figure = Figure(figsize=(sum(widths) + 1, 0.215 * rows + 1.7), layout="constrained")
+    figure = Picture(figsize=(sum(widths) + 1, 0.215 * rows + 1.7), layout="constrained")
     panels = list(np.atleast_1d(figure.subplots(1, len(widths), width_ratios=widths)))
     strategy(panels[: parts[0]], hiding, title="hider", state="roll", option="face hidden", rows=rows)
     strategy(panels[parts[0] :], taking, title="taker", state="faces seen", option="choice", rows=rows)
