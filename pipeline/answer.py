@@ -174,6 +174,15 @@ def _contents(kind: Document, value: Any) -> dict[str, Any]:
     return {key: item for key, item in kind.plain(value).items() if key not in {"name", "label"}}
 
 
+def contents(dataset: xr.Dataset, parameter: str, label: Any) -> Any:
+    """Return what a label of a parameter stands for: the contents of a deck or board, or the label itself."""
+    plain = specification(dataset)
+    columns = [column for dimension in plain.get("dimensions", ()) for column in dimension["columns"]]
+    stored = [value for column in columns if column["parameter"] == parameter for value in column["values"]]
+    stored += [plain["fixed"][parameter]] if parameter in plain.get("fixed", {}) else []
+    return next((value["value"] for value in stored if isinstance(value, dict) and value["label"] == label), _plain(label))
+
+
 def labelled(coordinate: xr.DataArray) -> list[str]:
     """Return the labels along a dimension as people write them: the names that go with them if there are some."""
     dim = str(coordinate.dims[0])

@@ -228,6 +228,40 @@ def errors(
     return ax
 
 
+def deviations(ax: Axes, frequency: xr.DataArray, standard_error: xr.DataArray, exact: xr.DataArray) -> Axes:
+    """Draw how many standard errors each frequency lies from the exact value, with the band of two.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    frequency, standard_error, exact : xarray.DataArray, one dimension
+        Where the standard error is zero, there is nothing to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same.
+    """
+    names = labelled(frequency[str(frequency.dims[0])])
+    error = np.asarray(standard_error, float)
+    difference = np.asarray(frequency, float) - np.asarray(exact, float)
+    steps = np.divide(difference, error, out=np.full(len(names), np.nan), where=error > 0)
+    x = np.arange(len(names))
+    ax.axhspan(-2, 2, color="#9aa5ad", alpha=0.25, linewidth=0)
+    ax.vlines(x, 0, steps, color=_COLOURS[0], linewidth=1.4)
+    for k, name in enumerate(names):
+        if np.isfinite(steps[k]):
+            (point,) = ax.plot([x[k]], [steps[k]], marker="o", markersize=4, color=_COLOURS[0])
+            tip(point, f"{name}: {steps[k]:+.2f} standard errors")
+    ax.set_xlim(-0.8, len(x) - 0.2)
+    reach = max(3.2, 1.1 * float(np.nanmax(abs(steps), initial=0.0)))
+    ax.set_ylim(-reach, reach)
+    _label_ticks(ax, "x", names)
+    ax.set_ylabel("difference\n[standard errors]")
+    ax.set_xlabel(described(frequency[str(frequency.dims[0])]))
+    return ax
+
+
 def _positions(coordinate: xr.DataArray) -> tuple[NDArray[Any], list[str]]:
     """Return where labels stand on an axis, and their texts if they are words and stand one after another."""
     if coordinate.dtype.kind in "iuf" and f"{coordinate.dims[0]}_name" not in coordinate.coords:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from pipeline.answer import (
     answers,
     axes,
+    contents,
     described,
     label_text,
     main_variable,
@@ -26,7 +27,7 @@ from pipeline.answer import (
     variables,
 )
 from pipeline.hover import Picture
-from pipeline.plots_axes import MAX_LINES, errors, heatmap, lines
+from pipeline.plots_axes import MAX_LINES, deviations, errors, heatmap, lines
 from pipeline.plots_board import board
 from pipeline.plots_strategy import columns_needed, hider, strategy, taker
 
@@ -267,8 +268,14 @@ def _errors(request: Request) -> Figure:
     frequency, said = _pinned(dataset, "frequency", keep)
     error, _ = _pinned(dataset, "standard_error", keep)
     exact = _exact_values(request, frequency, keep)
-    figure = Picture(figsize=(12, 5.4), layout="constrained")
-    errors(figure.subplots(), frequency, error, exact, title=_titled(dataset, said))
+    if exact is None:
+        figure = Picture(figsize=(12, 5.4), layout="constrained")
+        errors(figure.subplots(), frequency, error, title=_titled(dataset, said))
+        return figure
+    figure = Picture(figsize=(12, 7.4), layout="constrained")
+    upper, lower = figure.subplots(2, 1, height_ratios=[2.2, 1])
+    errors(upper, frequency, error, exact, title=_titled(dataset, said)).set_xlabel("")
+    deviations(lower, frequency, error, exact)
     return figure
 
 
@@ -280,14 +287,35 @@ def _exact_values(request: Request, frequency: xr.DataArray, keep: set[str]) -> 
         if request.exact is not None:
             raise ValueError("the exact answer has no variable called exact, probability or expected")
         return None
-    at = {dim: frequency.coords[dim].values[()] for dim in axes(other) if dim in frequency.coords and dim not in keep}
-    try:
-        other = other.sel(at)
-    except KeyError:
-        raise ValueError(f"the exact answer has no point {', '.join(f'{k}={v}' for k, v in at.items())}") from None
+    if other is not request.dataset:
+        other = _same_point(other, request.dataset, frequency)
     exact, _ = _pinned(other, name, keep)
     (dim,) = frequency.dims
     return exact.reindex({dim: frequency[dim].values}) if dim in exact.dims else None
+
+
+def _same_point(other: xr.Dataset, dataset: xr.Dataset, values: xr.DataArray) -> xr.Dataset:
+    """Narrow an answer to the point of another one's values; decks and boards are the same if their contents are.
+
+    Raises
+    ------
+    ValueError
+        If it has no such point, or has it under another rule.
+    """
+    plain = specification(dataset)
+    asked = {*plain.get("fixed", ()), *(str(dimension["name"]) for dimension in plain.get("dimensions", ()))}
+    for name in map(str, other.coords):
+        if name not in values.coords or values.coords[name].ndim or (plain and name not in asked):
+            continue
+        label = values.coords[name].values[()]
+        wanted = contents(dataset, name, label)
+        labels = np.atleast_1d(other[name].values)
+        found = [i for i, here in enumerate(labels) if (contents(other, name, here) == wanted if plain else here == label)]
+        if not found:
+            raise ValueError(f"the exact answer has no point with {name}={label_text(label)}")
+        if name in other.dims:
+            other = other.isel({name: found[0]})
+    return other
 
 
 def _strategy(request: Request) -> Figure:

@@ -20,7 +20,7 @@ ELSEWHERE = {"gallery.md", "own-study.md"}
 """Pages that have a test of their own: here below, and in ``tests/pipeline/test_own_study.py``."""
 
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if page.name not in ELSEWHERE)
-SMALLER = {"deck_memory": ("--set", "sides=[6]")}
+SMALLER = {"deck_memory": ("--set", "sides=[6]"), "simulation": ("--set", "sides=[6]", "--set", "rolls=100000")}
 """Sweeps that would take most of a minute, and what makes them shorter."""
 
 pytestmark = pytest.mark.slow
