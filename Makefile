@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup run test lint bench picture clean
+.PHONY: help setup run test lint bench picture docs clean
 
 help:
 	@echo "make run     set up, run the shipped sweeps, and print their answers"
 	@echo "make test    set up and run all tests"
 	@echo "make lint    check style and types"
 	@echo "make bench   time the solvers against what one would use instead"
+	@echo "make docs    run the gallery, and build the site; warnings are errors"
 	@echo "make picture draw the picture of the README again"
 	@echo "make clean   remove the environment and the answers"
 
@@ -41,5 +42,9 @@ bench: setup
 picture: setup
 	$(BIN)/python docs/picture.py
 
+docs: setup
+	$(BIN)/python docs/notebook.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 clean:
-	rm -rf $(VENV) outputs/*.zarr
+	rm -rf $(VENV) site outputs/*.zarr

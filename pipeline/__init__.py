@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pipeline.config import SweepConfig, load_sweep
     from pipeline.errors import UserError
+    from pipeline.making import make_sweep
     from pipeline.run import run
     from pipeline.store import open_sweep
     from pipeline.sweep import Sweep
 
-__all__ = ["Sweep", "SweepConfig", "UserError", "load_sweep", "open_sweep", "run"]
+__all__ = ["Sweep", "SweepConfig", "UserError", "load_sweep", "make_sweep", "open_sweep", "run"]
 
 _HOME = {
     "Sweep": "sweep",
     "SweepConfig": "config",
     "UserError": "errors",
     "load_sweep": "config",
+    "make_sweep": "making",
     "open_sweep": "store",
     "run": "run",
 }

@@ -156,8 +156,8 @@ def usual(dataset: xr.Dataset, axis: str) -> Any:
 
 
 def _default_label(sweep: Sweep, dimension: Dimension) -> Any:
-    parameter = sweep.study.parameter(dimension.name)
     try:
+        parameter = sweep.study.parameter(dimension.name)
         default = parameter.default(sweep.values) if callable(parameter.default) else parameter.default
         kind = parameter.kind
         if not isinstance(kind, Document):
@@ -165,13 +165,22 @@ def _default_label(sweep: Sweep, dimension: Dimension) -> Any:
         here = Source("the defaults", {})
         raw = find_named(kind, default, shipped(), here, (parameter.name,)) if isinstance(default, str) else default
         wanted = kind.parse(raw)
-    except (ValueError, UserError):
+    except (KeyError, ValueError, UserError):  # a KeyError if the study has gained parameters since the store was made
         return None
     return next((v.label for v in dimension.columns[0].values if _contents(kind, v.value) == _contents(kind, wanted)), None)
 
 
 def _contents(kind: Document, value: Any) -> dict[str, Any]:
     return {key: item for key, item in kind.plain(value).items() if key not in {"name", "label"}}
+
+
+def contents(dataset: xr.Dataset, parameter: str, label: Any) -> Any:
+    """Return what a label of a parameter stands for: the contents of a deck or board, or the label itself."""
+    plain = specification(dataset)
+    columns = [column for dimension in plain.get("dimensions", ()) for column in dimension["columns"]]
+    stored = [value for column in columns if column["parameter"] == parameter for value in column["values"]]
+    stored += [plain["fixed"][parameter]] if parameter in plain.get("fixed", {}) else []
+    return next((value["value"] for value in stored if isinstance(value, dict) and value["label"] == label), _plain(label))
 
 
 def labelled(coordinate: xr.DataArray) -> list[str]:

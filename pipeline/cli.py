@@ -190,6 +190,7 @@ def main() -> None:
     try:
         app()
     except UserError as error:
+        err.quiet = False
         err.print(f"dicesweep: {error}", style="red" if err.is_terminal else None, markup=False, soft_wrap=True)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,21 @@ SelectOption = Annotated[
     typer.Option("--select", metavar="NAME=LABEL", help="Narrow the answer: sides=6, sides=4:8, sides=4,6; may be repeated."),
 ]
 VariableOption = Annotated[str, typer.Option("--variable", help="What to look at, instead of what the study shows first.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dicesweep {metadata.version('dicesweep')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print data and mistakes only, no messages.")] = False,
+) -> None:
+    """Take the options that come before a command."""
+    err.quiet = quiet
 
 
 def show_store(store: str) -> None:
@@ -159,3 +175,26 @@ def plot(
     )
     save(figure, name)
     err.print(f"the picture is in {name}", soft_wrap=True)
+
+
+@app.command()
+def report(
+    store: StorePath,
+    selections: SelectOption = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="Page to write.")] = "",
+) -> None:
+    """Write a page that holds everything about an answer: headline, pictures, points, failures, provenance.
+
+    The page needs no network, and opens in any browser.
+
+    Examples
+    --------
+      dicesweep report outputs/monopoly_odds.zarr -o report.html
+    """
+    from pipeline.page import write_page
+    from pipeline.select import select
+    from pipeline.store import open_sweep
+
+    name = output or f"{Path(store).stem or 'report'}.html"
+    write_page(select(open_sweep(store), selections or ()), name, store, selections or ())
+    err.print(f"the report is in {name}", soft_wrap=True)

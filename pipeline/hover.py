@@ -18,6 +18,15 @@ INK = "#0b0b0c"
 _TIP = re.compile(r'<g id="tip:([^"]*)">')
 
 
+class Picture(Figure):
+    """A figure that a notebook shows when it is the last value of a cell."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=72, metadata={"Software": None})
+        return buffer.getvalue()
+
+
 def tip(artist: Artist, text: str) -> None:
     """Say what a part of a picture is."""
     artist.set_gid(f"tip:{text}")

@@ -1,8 +1,8 @@
 """Pictures of answers.
 
 :func:`picture` makes a whole figure of a dataset, of a kind chosen by what it holds.  The functions that it uses, here under
-one name, take Axes and labelled arrays and return the Axes: :func:`board`, :func:`heatmap`, :func:`lines`, :func:`errors`
-and :func:`strategy`.
+one name, take Axes and labelled arrays and return the Axes: :func:`board`, :func:`heatmap`, :func:`lines`, :func:`errors`,
+:func:`deviations` and :func:`strategy`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from matplotlib.figure import Figure
 from pipeline.answer import main_variable, own_dims, require_variable, study_of
 from pipeline.errors import UserError, suggestion
 from pipeline.hover import INK, svg
-from pipeline.plots_axes import MAX_LINES, errors, heatmap, lines
+from pipeline.plots_axes import MAX_LINES, deviations, errors, heatmap, lines
 from pipeline.plots_board import board
 from pipeline.plots_kinds import KINDS, Request, long_axes, on_squares
 from pipeline.plots_strategy import strategy
 from pipeline.select import name_of, select
 
-__all__ = ["KINDS", "board", "choose_kind", "errors", "heatmap", "lines", "picture", "save", "strategy"]
+__all__ = ["KINDS", "board", "choose_kind", "deviations", "errors", "heatmap", "lines", "picture", "save", "strategy"]
 
 FORMATS = (".png", ".svg", ".pdf")
 

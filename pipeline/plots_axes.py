@@ -30,6 +30,8 @@ MAX_TIPS = 4000
 
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 _MARKERS = "osD^vPX<>*"
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+"""Colours of Okabe and Ito, which stand out on white and on black."""
 
 
 def heatmap(ax: Axes, values: xr.DataArray, *, title: str = "", label: str = "", signed: bool = False) -> Axes:
@@ -125,11 +127,10 @@ def lines(ax: Axes, values: xr.DataArray, *, title: str = "", label: str = "", l
     x, categories = _positions(values[x_name])
     rows = labelled(values[str(values.dims[0])]) if values.ndim == 2 else [""]
     percent = _is_share(values, numbers)
-    colours = get_cmap("viridis")(np.linspace(0, 0.88, len(rows)))
     tips = numbers.size <= MAX_TIPS
     for k, (row, numbers_of) in enumerate(zip(rows, numbers.reshape(len(rows), -1), strict=True)):
         style: dict[str, Any] = {
-            "color": colours[k],
+            "color": _COLOURS[k % len(_COLOURS)],
             "linestyle": _DASHES[k % len(_DASHES)],
             "marker": _MARKERS[k % len(_MARKERS)],
         }
@@ -196,7 +197,7 @@ def errors(
     value, bar = np.asarray(frequency, float), 2 * np.asarray(standard_error, float)
     if exact is not None:
         truth = np.asarray(exact, float)
-        ax.hlines(truth, x - 0.42, x + 0.42, color="#9ecae1", linewidth=5, label="exact", zorder=1)
+        ax.hlines(truth, x - 0.42, x + 0.42, color="#9aa5ad", linewidth=5, label="exact", zorder=1)
         inside = int((abs(value - truth) <= bar).sum())
         agreement = f"{inside} of {len(x)} within two standard errors of the exact value"
         title = f"{title}\n{agreement}" if title else agreement
@@ -205,7 +206,7 @@ def errors(
         value,
         yerr=bar,
         fmt="o",
-        color="#08306b",
+        color="#0072b2",
         markersize=3.5,
         capsize=2.5,
         linewidth=1.1,
@@ -224,6 +225,40 @@ def errors(
     ax.set_title(title)
     ax.grid(axis="y", alpha=0.25, linewidth=0.6)
     ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    return ax
+
+
+def deviations(ax: Axes, frequency: xr.DataArray, standard_error: xr.DataArray, exact: xr.DataArray) -> Axes:
+    """Draw how many standard errors each frequency lies from the exact value, with the band of two.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    frequency, standard_error, exact : xarray.DataArray, one dimension
+        Where the standard error is zero, there is nothing to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same.
+    """
+    names = labelled(frequency[str(frequency.dims[0])])
+    error = np.asarray(standard_error, float)
+    difference = np.asarray(frequency, float) - np.asarray(exact, float)
+    steps = np.divide(difference, error, out=np.full(len(names), np.nan), where=error > 0)
+    x = np.arange(len(names))
+    ax.axhspan(-2, 2, color="#9aa5ad", alpha=0.25, linewidth=0)
+    ax.vlines(x, 0, steps, color=_COLOURS[0], linewidth=1.4)
+    for k, name in enumerate(names):
+        if np.isfinite(steps[k]):
+            (point,) = ax.plot([x[k]], [steps[k]], marker="o", markersize=4, color=_COLOURS[0])
+            tip(point, f"{name}: {steps[k]:+.2f} standard errors")
+    ax.set_xlim(-0.8, len(x) - 0.2)
+    reach = max(3.2, 1.1 * float(np.nanmax(abs(steps), initial=0.0)))
+    ax.set_ylim(-reach, reach)
+    _label_ticks(ax, "x", names)
+    ax.set_ylabel("difference\n[standard errors]")
+    ax.set_xlabel(described(frequency[str(frequency.dims[0])]))
     return ax
 
 

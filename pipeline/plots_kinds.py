@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from pipeline.answer import (
     answers,
     axes,
+    contents,
     described,
     label_text,
     main_variable,
@@ -25,7 +26,8 @@ from pipeline.answer import (
     usual,
     variables,
 )
-from pipeline.plots_axes import MAX_LINES, errors, heatmap, lines
+from pipeline.hover import Picture
+from pipeline.plots_axes import MAX_LINES, deviations, errors, heatmap, lines
 from pipeline.plots_board import board
 from pipeline.plots_strategy import columns_needed, hider, strategy, taker
 
@@ -128,7 +130,7 @@ def _groups(dataset: xr.Dataset) -> Mapping[str, list[int]]:
 def _board(request: Request) -> Figure:
     name, dim = on_squares(request)
     values, said = _pinned(request.dataset, name, {dim})
-    figure = Figure(figsize=(9, 9), layout="constrained")
+    figure = Picture(figsize=(9, 9), layout="constrained")
     _draw_board(figure, request.dataset, _around(request.dataset, values, dim), said, described(values), signed=False)
     return figure
 
@@ -150,14 +152,14 @@ def _change(request: Request) -> Figure:
     said = f"{said}\nchange from {', '.join(differing)}".strip()
     label = f"change of {described(values)}"
     if dim:
-        figure = Figure(figsize=(9, 9), layout="constrained")
+        figure = Picture(figsize=(9, 9), layout="constrained")
         _draw_board(figure, dataset, _around(dataset, change, dim), said, label, signed=True)
         return figure
     if change.ndim == 2:
         figure = _heatmap_figure(change)
         heatmap(figure.subplots(), change, title=_titled(dataset, said), label=_wrapped(label, 52), signed=True)
         return figure
-    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    figure = Picture(figsize=(9, 5.2), layout="constrained")
     lines(figure.subplots(), change, title=_titled(dataset, said), label=_wrapped(label, 52))
     return figure
 
@@ -174,9 +176,9 @@ def _draw_board(figure: Figure, dataset: xr.Dataset, values: xr.DataArray, said:
     )
 
 
-def _heatmap_figure(values: xr.DataArray) -> Figure:
+def _heatmap_figure(values: xr.DataArray) -> Picture:
     rows, columns = values.shape
-    return Figure(figsize=(min(14.0, 5 + 0.2 * columns), min(10.0, 3.4 + 0.17 * rows)), layout="constrained")
+    return Picture(figsize=(min(14.0, 5 + 0.2 * columns), min(10.0, 3.4 + 0.17 * rows)), layout="constrained")
 
 
 def _heatmap(request: Request) -> Figure:
@@ -201,7 +203,7 @@ def _heatmap(request: Request) -> Figure:
 
 def _lines(request: Request) -> Figure:
     dataset = request.dataset
-    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    figure = Picture(figsize=(9, 5.2), layout="constrained")
     name, _ = _line_variable(request)
     values, said = _line_values(dataset, name)
     title = _titled(dataset, said)
@@ -248,7 +250,7 @@ def _value(request: Request) -> Figure:
     names = [request.variable] if request.variable else ["value", "saving"]
     if missing := [name for name in names if name not in dataset.data_vars]:
         raise ValueError(f"there is no variable {missing[0]!r}")
-    figure = Figure(figsize=(6 * len(names) + 1.2, 5.2), layout="constrained")
+    figure = Picture(figsize=(6 * len(names) + 1.2, 5.2), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, len(names)))
     said = ""
     for ax, name in zip(panels, names, strict=True):
@@ -266,8 +268,14 @@ def _errors(request: Request) -> Figure:
     frequency, said = _pinned(dataset, "frequency", keep)
     error, _ = _pinned(dataset, "standard_error", keep)
     exact = _exact_values(request, frequency, keep)
-    figure = Figure(figsize=(12, 5.4), layout="constrained")
-    errors(figure.subplots(), frequency, error, exact, title=_titled(dataset, said))
+    if exact is None:
+        figure = Picture(figsize=(12, 5.4), layout="constrained")
+        errors(figure.subplots(), frequency, error, title=_titled(dataset, said))
+        return figure
+    figure = Picture(figsize=(12, 7.4), layout="constrained")
+    upper, lower = figure.subplots(2, 1, height_ratios=[2.2, 1])
+    errors(upper, frequency, error, exact, title=_titled(dataset, said)).set_xlabel("")
+    deviations(lower, frequency, error, exact)
     return figure
 
 
@@ -279,14 +287,35 @@ def _exact_values(request: Request, frequency: xr.DataArray, keep: set[str]) -> 
         if request.exact is not None:
             raise ValueError("the exact answer has no variable called exact, probability or expected")
         return None
-    at = {dim: frequency.coords[dim].values[()] for dim in axes(other) if dim in frequency.coords and dim not in keep}
-    try:
-        other = other.sel(at)
-    except KeyError:
-        raise ValueError(f"the exact answer has no point {', '.join(f'{k}={v}' for k, v in at.items())}") from None
+    if other is not request.dataset:
+        other = _same_point(other, request.dataset, frequency)
     exact, _ = _pinned(other, name, keep)
     (dim,) = frequency.dims
     return exact.reindex({dim: frequency[dim].values}) if dim in exact.dims else None
+
+
+def _same_point(other: xr.Dataset, dataset: xr.Dataset, values: xr.DataArray) -> xr.Dataset:
+    """Narrow an answer to the point of another one's values; decks and boards are the same if their contents are.
+
+    Raises
+    ------
+    ValueError
+        If it has no such point, or has it under another rule.
+    """
+    plain = specification(dataset)
+    asked = {*plain.get("fixed", ()), *(str(dimension["name"]) for dimension in plain.get("dimensions", ()))}
+    for name in map(str, other.coords):
+        if name not in values.coords or values.coords[name].ndim or (plain and name not in asked):
+            continue
+        label = values.coords[name].values[()]
+        wanted = contents(dataset, name, label)
+        labels = np.atleast_1d(other[name].values)
+        found = [i for i, here in enumerate(labels) if (contents(other, name, here) == wanted if plain else here == label)]
+        if not found:
+            raise ValueError(f"the exact answer has no point with {name}={label_text(label)}")
+        if name in other.dims:
+            other = other.isel({name: found[0]})
+    return other
 
 
 def _strategy(request: Request) -> Figure:
@@ -300,7 +329,7 @@ def _strategy(request: Request) -> Figure:
     parts = columns_needed(hiding), columns_needed(taking)
     rows = max(-(-len(mix.states) // n) for mix, n in zip((hiding, taking), parts, strict=True))
     widths = [*[len(hiding.options) * 0.42 + 1.1] * parts[0], *[1.7] * parts[1]]
-    figure = Figure(figsize=(sum(widths) + 1, 0.215 * rows + 1.7), layout="constrained")
+    figure = Picture(figsize=(sum(widths) + 1, 0.215 * rows + 1.7), layout="constrained")
     panels = list(np.atleast_1d(figure.subplots(1, len(widths), width_ratios=widths)))
     strategy(panels[: parts[0]], hiding, title="hider", state="roll", option="face hidden", rows=rows)
     strategy(panels[parts[0] :], taking, title="taker", state="faces seen", option="choice", rows=rows)

@@ -206,6 +206,25 @@ def test_frequencies_are_compared_with_the_exact_point_of_another_store(odds: xr
     assert any("0 of 40 within" in text for text in texts(picture(frequency, exact=odds)))
 
 
+def test_the_exact_point_is_found_by_the_contents_of_its_deck_and_never_under_other_rules(
+    odds: xr.Dataset, tmp_path: Path
+) -> None:
+    from conftest import CONFIGS
+
+    config = load_sweep(CONFIGS / "simulation.yaml", ["sides=6", "rolls=20000", "deck_memory=[shuffled, cycle]"])
+    played = run(config, tmp_path / "s.zarr")
+    figure = picture(played, exact=odds)
+    assert any("of 40 within two standard errors" in text for text in texts(figure))
+    assert len(figure.axes) == 2
+    truth = odds["probability"].sel(sides=6, chance="jail=1,back-3=1", square=10).item()
+    frequency = played["frequency"].sel(deck_memory="shuffled", square=10).item()
+    error = played["standard_error"].sel(deck_memory="shuffled", square=10).item()
+    drawn = [line.get_ydata()[0] for line in figure.axes[1].lines if line.get_xdata()[0] == 10]
+    assert drawn == pytest.approx([(frequency - truth) / error])
+    with pytest.raises(UserError, match="no point with deck_memory=cycle"):
+        picture(played, selections=["deck_memory=cycle"], exact=odds)
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_nothing_sticks_out_of_a_picture(kind: str, odds: xr.Dataset, die: xr.Dataset) -> None:
     source = {"errors": simulated(), "value": die, "strategy": die}.get(kind, odds)
